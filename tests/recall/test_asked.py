@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 import memorist
 from memorist.model import Candidate, instant
+from memorist.model.marks import Contradicted
 from memorist.recall.stage import Draft, Env
 from memorist.recall.standing import Wishes
 from memorist.recall.superseded import Newest
@@ -47,8 +49,8 @@ def test_the_newer_of_two_statements_comes_first_and_the_older_one_is_marked() -
     with world(OLD, NEW, embedder=EMBEDDER) as env:
         after = Newest()(found(env, "Where is our office?", (OLD, 0.9), (NEW, 0.4)), env)
     assert order(after) == ["new", "old"]
-    assert after.candidates[1].notes == ("earlier: 2024-05-02 says otherwise",)
-    assert after.candidates[0].notes == ()
+    assert after.candidates[1].marks == (Contradicted(date(2024, 5, 2)),)
+    assert after.candidates[0].marks == ()
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_statements_about_different_things_do_not_replace_each_other() -> None:
     with world(first, other, embedder=EMBEDDER) as env:
         after = Newest(similar=0.1)(found(env, "How well does the sample conduct?", (first, 0.9), (other, 0.4)), env)
     assert order(after) == ["first", "other"]
-    assert not after.candidates[0].notes
+    assert not after.candidates[0].marks
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_a_later_statement_with_the_same_answer_does_not_say_otherwise(text: str
     new = memory("new", text, instant("2024-05-02"))
     with world(old, new, embedder=EMBEDDER) as env:
         after = Newest(similar=0.1, changed=0.1)(found(env, "Where is our office?", (old, 0.9), (new, 0.4)), env)
-    assert bool([note for one in after.candidates for note in one.notes]) is otherwise
+    assert any(one.is_outdated for one in after.candidates) is otherwise
 
 
 def test_turns_of_a_session_get_their_places_as_they_come() -> None:

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import date
 
 import pytest
 
 from memorist import ports
 from memorist.errors import ModelUnavailable
 from memorist.model import Candidate, Evidence, Fact, Filter, Memory, Origin, Surroundings, Worth, instant
+from memorist.model.marks import (
+    CandidateMark,
+    Conflicting,
+    Contradicted,
+    Current,
+    Ended,
+    OnEdge,
+    OnTimeline,
+    Replaced,
+)
 from memorist.recall import search
 from memorist.recall.assemble import Assemble, AssembleFacts, AssembleTurns
 from memorist.recall.factors import WrittenWords
+from memorist.recall.fuse import Best
+from memorist.recall.pipeline import Pipeline
 from memorist.recall.prepare import Embed
 from memorist.recall.rerank import Reread
 from memorist.recall.score import NeighbourBoost
 from memorist.recall.search import Search
 from memorist.recall.signals import Keyword, Trigram
-from memorist.recall.stage import Stage
+from memorist.recall.stage import Draft, Env, Stage
 from memorist.testing.fakes import FakeEmbedder
 from memorist.text.tokens import count_tokens
 from tests.recall.worlds import draft, memory, world
@@ -225,7 +238,7 @@ TALK = [
 
 def test_turns_of_a_session_stand_together_in_order_with_what_was_said_before_them() -> None:
     loose = memory("x", "A lamp was sold.")
-    found = [Candidate(TALK[3], 0.9), Candidate(loose, 0.8), Candidate(TALK[1], 0.7, notes=("ended: 2024-01-01",))]
+    found = [Candidate(TALK[3], 0.9), Candidate(loose, 0.8), Candidate(TALK[1], 0.7, marks=(Ended(date(2024, 1, 1)),))]
     with world(*TALK, loose) as env:
         after = AssembleTurns()(draft(found), env)
     assert after.context.splitlines()[1:] == [
@@ -263,21 +276,54 @@ def test_a_turn_is_explained_only_where_a_short_answer_follows_a_question() -> N
     assert count_tokens(talk[3].text) == 27 and "    - " not in after.context
 
 
-MARKED = {
-    "superseded: Oslo since 2024-03-01": "(earlier; now Oslo since 2024-03-01) ",
-    "earlier: 8 June says otherwise": "(earlier: 8 June says otherwise) ",
-    "earlier: ": "(earlier) ",
-    "current: Oslo since 2024-03-01": "(now) ",
-    "another note": "",
+DAY = date(2024, 3, 1)
+OSLO, MOVED, GONE = Current("Oslo", DAY), Replaced("Oslo", DAY), Ended(DAY)
+EDGE = OnEdge(Fact("ann", "knows", "bob"))
+TOPIC = OnTimeline("plan", 1, 6, tuple(date(2024, 3, day) for day in range(1, 7)))
+MARKED: dict[tuple[CandidateMark, ...], str] = {
+    (MOVED,): "(earlier; now Oslo since 2024-03-01) ",
+    (Replaced("Oslo](x)\n", DAY),): "(earlier; now Oslo x since 2024-03-01) ",
+    (Contradicted(DAY),): "(earlier: 2024-03-01 says otherwise) ",
+    (OSLO,): "(now) ",
+    (OSLO, GONE, MOVED): "(earlier; ended 2024-03-01) ",
+    (Conflicting(), GONE): "(earlier; ended 2024-03-01) (⚠️ Conflicts with another result) ",
+    (EDGE, TOPIC): "(ann —[knows]→ bob) (timeline of plan: 1 of 6, 2024-03-01 → … → 2024-03-06) ",
+    (): "",
 }
 
 
-@pytest.mark.parametrize(("note", "mark"), MARKED.items())
+@pytest.mark.parametrize(("marks", "said"), MARKED.items())
 @pytest.mark.parametrize("stage", [Assemble(), AssembleTurns(), AssembleFacts()])
-def test_what_is_outdated_or_current_is_marked_before_its_text(stage: Stage, note: str, mark: str) -> None:
+def test_marks_stand_before_a_text_and_notes_do_not(stage: Stage, marks: tuple[CandidateMark, ...], said: str) -> None:
     with world(memory("x")) as env:
-        after = stage(draft([Candidate(memory("x"), 1.0, notes=("first", note))]), env)
-    assert f" {mark}something" in after.context and after.context.count("(earlier") == mark.count("(earlier")
+        after = stage(draft([Candidate(memory("x"), 1.0, notes=("earlier: a note",), marks=marks)]), env)
+    assert f" {said}something" in after.context and after.context.count("(earlier") == said.count("(earlier")
+
+
+@dataclass(frozen=True, slots=True)
+class Remarks(Stage):
+    """Add marks and a note, as a stage of somebody else may."""
+
+    kind = "remarks"
+    takes = ("candidates",)
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        def remarked(one: Candidate) -> Candidate:
+            return replace(one, marks=(OSLO, MOVED, Contradicted(DAY)), notes=("read twice",)).rescored(0.5)
+
+        return replace(draft, candidates=tuple(map(remarked, draft.candidates)))
+
+
+def test_an_item_has_marks_in_words_and_then_notes() -> None:
+    pipeline = Pipeline("test", (Search((Keyword(),)), Best(), Remarks()))
+    with world(memory("x", "a lantern")) as env:
+        [item] = pipeline.run(draft(query="lantern").request, env).items
+    assert item.notes == (
+        "current: Oslo since 2024-03-01",
+        "superseded: Oslo since 2024-03-01",
+        "earlier: 2024-03-01 says otherwise",
+        "read twice",
+    )
 
 
 @pytest.mark.parametrize(("confidence", "marked"), [(None, False), (0.49, True), (0.5, False)])

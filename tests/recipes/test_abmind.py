@@ -10,6 +10,7 @@ import pytest
 from memorist.engine.engine import up_to
 from memorist.errors import InvalidInput
 from memorist.model import Candidate, Fact, Filter, Kind, Memory, Recall, Tier, Usage, Worth
+from memorist.model.marks import Conflicting
 from memorist.ports import Store
 from memorist.recall.data import to_data
 from memorist.recall.diversity import MMR, distinct_words, jaccard
@@ -17,7 +18,6 @@ from memorist.recall.reason import Enrich
 from memorist.recall.recipes import RECIPES
 from memorist.recall.signals import Fuzzy, Signature
 from memorist.stores.memory import MemoryStore
-from memorist.text.labels import CONFLICT
 from tests.recall.worlds import NOW, draft, memory, world
 from tests.recipes.worlds import ids, near, opened, scores, skipped, tuned
 
@@ -390,7 +390,7 @@ def test_a_conflict_is_more_than_sixty_per_cent_of_the_smaller_ones_words(other:
     pair = [Candidate(memory(id, text, topic="t"), 1.0) for id, text in (("1", "a b c d e"), ("2", other))]
     with world() as env:
         after = Enrich()(draft(pair), env)
-    assert [CONFLICT in one.notes for one in after.candidates] == [conflict, conflict]
+    assert [Conflicting() in one.marks for one in after.candidates] == [conflict, conflict]
 
 
 # Notes and edges

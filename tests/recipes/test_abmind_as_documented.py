@@ -16,7 +16,7 @@ from memorist.recall.recipes.environment import VARIABLES
 from memorist.recall.signals import Vector
 from memorist.stores.memory import MemoryStore
 from memorist.testing.fakes import FakeEmbedder
-from memorist.text.labels import CONFLICT, framed_lines
+from memorist.text.labels import framed_lines
 from tests.recall.worlds import NOW, memory
 from tests.recipes.worlds import ChosenEmbedder, ids, near, notes, opened, scores, skipped, tuned
 
@@ -74,10 +74,10 @@ def deadlines(topic: str = "plan") -> Recall:
 
 
 def test_the_timeline_and_the_conflict_are_in_the_context() -> None:
-    lines = deadlines().context.splitlines()[1:]
+    lines, conflict = deadlines().context.splitlines()[1:], "⚠️ Conflicts with another result"
     assert {line.partition(" ")[2] for line in lines} == {
-        f"2024-06-01 (timeline of plan: 1 of 2, 2024-06-01 → 2024-06-29) ({CONFLICT}) The deadline is Monday",
-        f"2024-06-29 (timeline of plan: 2 of 2, 2024-06-01 → 2024-06-29) ({CONFLICT}) The deadline is Friday",
+        f"2024-06-01 (timeline of plan: 1 of 2, 2024-06-01 → 2024-06-29) ({conflict}) The deadline is Monday",
+        f"2024-06-29 (timeline of plan: 2 of 2, 2024-06-01 → 2024-06-29) ({conflict}) The deadline is Friday",
     }
 
 

@@ -75,7 +75,7 @@ def _tell(recorded: Span, answer: Recall) -> None:
     stage: Span | None = None
     began = at
     for step in answer.trace.steps:
-        if "." in step.stage:  # a signal, which ran while its stage did
+        if step.signal is not None:  # it ran while its stage did
             _record(step, began, stage)
         else:
             began, at = at, at + _nanoseconds(step.ms)

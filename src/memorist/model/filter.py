@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from enum import StrEnum
 from functools import lru_cache
 from math import isfinite
 from typing import Annotated, Any, Literal, TypedDict, cast
@@ -263,6 +264,23 @@ def _operand(field: str, given: object) -> Value:
     return value
 
 
+class Exclusion(StrEnum):
+    """Why a filter does not admit a memory."""
+
+    SCOPE = "another scope"
+    KIND = "another kind"
+    TOPIC = "another topic"
+    TIER = "another tier"
+    CLASSIFIED = "classified too high"
+    CONDITION = "does not meet where"
+    EARLIER = "before since"
+    LATER = "after until"
+    UNKNOWN = "not known yet"
+    RETRACTED = "taken back"
+    AHEAD = "not true yet"
+    ENDED = "no longer true or expired"
+
+
 @dataclass(frozen=True, slots=True)
 class Filter:
     """The memories that a search may see; every signal applies it during its search.
@@ -312,46 +330,49 @@ class Filter:
         """Whether a memory is visible: the reference that every store's own implementation must agree with."""
         return next(self._refusals(memory), None) is None
 
-    def refusals(self, memory: Memory) -> list[str]:
+    def refusals(self, memory: Memory) -> list[Exclusion]:
         """Why a memory is not visible; empty if it is."""
         return list(self._refusals(memory))
 
-    def _refusals(self, memory: Memory) -> Iterator[str]:
+    def _refusals(self, memory: Memory) -> Iterator[Exclusion]:
         if self.scopes is not None and memory.scope not in self.scopes:
-            yield from () if memory.scope.startswith(self.scope_prefixes) else ("another scope",)
+            yield from () if memory.scope.startswith(self.scope_prefixes) else (Exclusion.SCOPE,)
         if self.kinds is not None and memory.kind not in self.kinds:
-            yield "another kind"
+            yield Exclusion.KIND
         if self.topic is not None and memory.topic != self.topic:
-            yield "another topic"
+            yield Exclusion.TOPIC
         if self.tier is not None and memory.tier != self.tier:
-            yield "another tier"
+            yield Exclusion.TIER
         if memory.worth.classification > self.max_classification:
-            yield "classified too high"
+            yield Exclusion.CLASSIFIED
         if self.conditions is not None and not holds(self.conditions, lambda name: field_of(memory, name)):
-            yield "does not meet where"
+            yield Exclusion.CONDITION
         yield from self._refusals_by_time(memory.times, planned=self.planned and memory.kind is Kind.EPISODIC)
 
-    def _refusals_by_time(self, times: Times, *, planned: bool) -> Iterator[str]:
+    def _refusals_by_time(self, times: Times, *, planned: bool) -> Iterator[Exclusion]:
         if self.since is not None and times.valid_from < self.since:
-            yield "before since"
+            yield Exclusion.EARLIER
         if self.until is not None and times.valid_from > self.until:
-            yield "after until"
+            yield Exclusion.LATER
         if self.known_at is not None:
             if times.ingested_at > self.known_at:
-                yield "not known yet"
+                yield Exclusion.UNKNOWN
             if times.retracted_at is not None and times.retracted_at <= self.known_at:
-                yield "taken back"
+                yield Exclusion.RETRACTED
         if self.as_of is not None:
             if times.valid_from > self.as_of and not planned:
-                yield "not true yet"
-            if not self.include_expired and not self._still_valid(times, self.as_of):
-                yield "no longer true or expired"
+                yield Exclusion.AHEAD
+            if not self.include_expired and not self.still_valid(times):
+                yield Exclusion.ENDED
 
-    def _still_valid(self, times: Times, as_of: datetime) -> bool:
-        if times.expires_at is not None and times.expires_at <= as_of:
+    def still_valid(self, times: Times) -> bool:
+        """Whether something with these times has neither ended nor expired at `as_of`; always without that moment."""
+        if self.as_of is None:
+            return True
+        if times.expires_at is not None and times.expires_at <= self.as_of:
             return False
         end = times.end_known_at(self.known_at)
-        return end is None or end > as_of
+        return end is None or end > self.as_of
 
 
 @keywords_for(Filter)

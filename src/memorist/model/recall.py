@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from memorist.model.arguments import MOST
 from memorist.model.fields import Doc, Flat, Hidden, Named, Range, Rounded, keywords_for
 from memorist.model.filter import Filter, Filters
+from memorist.model.marks import CandidateMark, Outdated
 from memorist.model.memory import Entity, Memory
 
 if TYPE_CHECKING:
@@ -234,7 +235,11 @@ LIKELY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A memory that may become part of the answer."""
+    """A memory that may become part of the answer.
+
+    `marks` are what stages found out about it, as data for the stages after them. `notes` are sentences for those who
+    read the answer; no stage reads them.
+    """
 
     memory: Memory
     score: float
@@ -244,6 +249,12 @@ class Candidate:
     notes: tuple[str, ...] = ()
     parts: Mapping[str, float] = field(default_factory=dict[str, float])
     probability: float | None = None
+    marks: tuple[CandidateMark, ...] = ()
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a mark says that it is no longer true, or that a later statement differs."""
+        return any(isinstance(mark, Outdated) for mark in self.marks)
 
     @property
     def likely(self) -> bool:
@@ -253,7 +264,8 @@ class Candidate:
     def rescored(self, score: float, **parts: float) -> Candidate:
         """This candidate with a new score; `parts` names the numbers it is made of, for `explain`."""
         # `dataclasses.replace` takes five times as long, and a recall does this hundreds of times.
-        return Candidate(self.memory, score, self.evidence, self.phase, self.hop, self.notes, parts, self.probability)
+        same = (self.memory, score, self.evidence, self.phase, self.hop, self.notes, parts, self.probability)
+        return Candidate(*same, self.marks)
 
     def known_at(self, moment: datetime | None) -> Candidate:
         """This candidate with its memory as it was known at a moment."""
@@ -309,6 +321,11 @@ class Step:
     after: int
     skipped: Annotated[str | None, Doc("Why it did not run, if it did not.")] = None
     notes: Annotated[tuple[str, ...], Doc("What it has to say about how it ran.")] = ()
+
+    @property
+    def signal(self) -> str | None:
+        """The signal whose search this is, within the stage that ran it; None for a stage."""
+        return self.stage.partition(".")[2] or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
-from memorist.model import INSTRUCTIONS, Candidate, Kind, Memory
+from memorist.model import CITES, DENIES, INSTRUCTIONS, PROVENANCE, STATES, Candidate, Filter, Kind, Memory
+from memorist.model.marks import before_text
 from memorist.model.recall import FACTS_HEADER, LIKELY
-from memorist.recall.episodes import episodes_of
 from memorist.recall.stage import Draft, Env, Stage
-from memorist.recall.superseded import CURRENT, OUTDATED
 from memorist.text.chatter import asks, question_in
 from memorist.text.labels import (
     ALREADY_SHOWN,
@@ -21,8 +20,8 @@ from memorist.text.labels import (
     ITEM,
     NOTHING,
     NUMBERED_FACT,
+    STANDING,
     Frame,
-    is_remark,
     quoted,
 )
 from memorist.text.labels import label as _label
@@ -61,7 +60,8 @@ class Assemble(Stage):
         page = _Page(draft, self.max_tokens, _header(draft))
         page.numbered = _without_repeats(page.numbered)
         for rank, one in page.numbered:
-            page.add(one.memory, _line(rank, one, page.excerpt(one.memory, self.longest), _citation(one.memory)))
+            text = page.excerpt(one.memory, self.longest)
+            page.add(one.memory, _line(rank, one, text, _citation(one.memory), draft.request.now))
         return page.finished(page.lines.values())
 
 
@@ -102,7 +102,8 @@ class AssembleTurns(Stage):
             page.numbered = [(rank, one) for rank, one in page.numbered if rank <= self.always or self._tells(one)]
         for rank, one in page.numbered:
             cited = _citation(one.memory, without_session=bool(label(one.memory.origin.speaker)))
-            page.add(one.memory, _line(rank, one, page.excerpt(one.memory, self.longest), cited))
+            text = page.excerpt(one.memory, self.longest)
+            page.add(one.memory, _line(rank, one, text, cited, draft.request.now))
         return page.finished(_by_session(page, self._asides(page, env)))
 
     def _tells(self, one: Candidate) -> bool:
@@ -193,13 +194,44 @@ class AssembleFacts(Stage):
         others = [one.id for one in sources if one.id != memory.id]
         cited = [f"[{numbers[id]}]" for id in others if id in numbers]
         frame, number = (FACT, None) if len(others) == len(sources) else (NUMBERED_FACT, numbers[memory.id])
-        said = f"{_marks(candidate)}{quoted(page.excerpt(memory, self.longest))}"
+        said = f"{_marks(candidate, page.draft.request.now)}{quoted(page.excerpt(memory, self.longest))}"
         return _framed(frame, said, memory, (*cited, *_places(memory, without_source=bool(others))), number)
 
     def _episode(self, number: int, page: _Page, memory: Memory) -> str:
         said = _spoken(memory, quoted(page.excerpt(memory, self.longest)))
         where = ", ".join([*_places(memory), f"id {_short_id(memory)}"])
         return ITEM.around(f"{_warning(memory)}{said} ({where})", number=number, days=memory.times.valid_from.date())
+
+
+def episodes_of(memories: Sequence[Memory], where: Filter, env: Env) -> dict[str, list[Memory]]:
+    """The visible episodes of each memory, oldest first: those it was derived from, else itself unless it is a fact."""
+    sources = _linked({one.id for one in memories if one.fact is not None or one.kind is not Kind.EPISODIC}, env)
+    named = {one.id: one.origin.source for one in memories if one.fact and one.origin.source and one.id not in sources}
+    keyed = env.store.keyed(list(dict.fromkeys(named.values()))) if named else []
+    for id, name in named.items():
+        sources[id] = [name, *(one.id for one in keyed if one.origin.key == name)]
+    episodes = env.store.get(list(dict.fromkeys(id for some in sources.values() for id in some)))
+    # An episode may be told after the time in question: the fact is about that time, the episode about the fact.
+    visible = replace(where.visibility, as_of=max(filter(None, (where.as_of, where.known_at)), default=None))
+    cited = {
+        id: sorted(
+            (episodes[one] for one in some if one in episodes and visible.admits(episodes[one])),
+            key=lambda one: (one.times.valid_from, one.id),
+        )
+        for id, some in sources.items()
+    }
+    return {one.id: cited.get(one.id) or ([] if one.fact is not None else [one]) for one in memories}
+
+
+def _linked(ids: Collection[str], env: Env) -> dict[str, list[str]]:
+    """The ids of the memories that each of these was derived from, by the links between them."""
+    sources: dict[str, list[str]] = {}
+    for link in env.store.links(sorted(ids), STATES, DENIES, PROVENANCE, CITES) if ids else ():
+        stated = link.relation in (STATES, DENIES)
+        derived, source = (link.target, link.source) if stated else (link.source, link.target)
+        if derived in ids:
+            sources.setdefault(derived, []).append(source)
+    return sources
 
 
 def fact_line(memory: Memory, source: Memory | None, longest: int, now: datetime) -> str:
@@ -228,8 +260,16 @@ def _ids(groups: Iterable[Sequence[Memory]]) -> Iterator[str]:
 
 def line(rank: int, memory: Memory, longest: int, now: datetime) -> str:
     """One memory as in a plain list: `[1] 2024-06-03 Alice: text (source)`, cut at `longest` characters."""
-    said = f"{_ahead(memory, now)}{_said(memory, longest)}{_citation(memory)}"
-    return ITEM.around(said, number=rank, days=_validity(memory))
+    return ITEM.around(_in_short(memory, longest, now), number=rank, days=_validity(memory))
+
+
+def standing_line(memory: Memory, longest: int, now: datetime) -> str:
+    """One memory as at the head of a context: `- 2024-06-03 Alice: text (source) (standing)`."""
+    return STANDING.around(_in_short(memory, longest, now), days=_validity(memory))
+
+
+def _in_short(memory: Memory, longest: int, now: datetime) -> str:
+    return f"{_ahead(memory, now)}{_said(memory, longest)}{_citation(memory)}"
 
 
 def _ahead(memory: Memory, now: datetime) -> str:
@@ -237,30 +277,16 @@ def _ahead(memory: Memory, now: datetime) -> str:
     return f"({ahead}) " if (ahead := memory.times.planned(now)) else ""
 
 
-def _line(rank: int, candidate: Candidate, text: str, citation: str) -> str:
-    """One line of a context: `[1] 2024-06-03 (earlier) Alice: text (source)`."""
-    said = f"{_marks(candidate)}{_spoken(candidate.memory, quoted(text))}{citation}"
+def _line(rank: int, candidate: Candidate, text: str, citation: str, now: datetime) -> str:
+    """One line of a context: `[1] 2024-06-03 (now) Alice: text (source)`."""
+    said = f"{_marks(candidate, now)}{_spoken(candidate.memory, quoted(text))}{citation}"
     return ITEM.around(said, number=rank, days=_validity(candidate.memory))
 
 
-def _marks(candidate: Candidate) -> str:
-    """What to know before reading a memory: that it is outdated, current or planned, or reads like instructions."""
-    marks = [_outdated(note) for note in candidate.notes if note.startswith(tuple(OUTDATED))][:1]
-    if not marks and any(note.startswith(CURRENT) for note in candidate.notes):
-        marks.append("now")
-    marks += [note for note in candidate.notes if note.startswith("planned for ") or is_remark(note)]
-    return _warning(candidate.memory) + "".join(f"({mark}) " for mark in marks)
-
-
-def _as_noted(candidate: Candidate, now: datetime) -> Candidate:
-    """A candidate with a note if it is still to happen."""
-    return replace(candidate, notes=(*candidate.notes, *filter(None, (candidate.memory.times.planned(now),))))
-
-
-def _outdated(note: str) -> str:
-    """`earlier; now Oslo since 2023-03-01`: the mark of a memory that is no longer true."""
-    prefix, mark = next(one for one in OUTDATED.items() if note.startswith(one[0]))
-    return f"{mark}{label(note.removeprefix(prefix))}".rstrip(": ")
+def _marks(candidate: Candidate, now: datetime) -> str:
+    """What to know before reading a memory: that it reads like instructions, is outdated, current or planned."""
+    marks = "".join(f"({mark}) " for mark in before_text(candidate.marks))
+    return f"{_warning(candidate.memory)}{marks}{_ahead(candidate.memory, now)}"
 
 
 def _said(memory: Memory, longest: int) -> str:
@@ -331,7 +357,7 @@ class _Page:
 
     def __init__(self, draft: Draft, default: int, header: str) -> None:
         asked, known_at = draft.request.max_tokens, draft.request.where.known_at
-        known = [_as_noted(one.known_at(known_at), draft.request.now) for one in draft.candidates]
+        known = [one.known_at(known_at) for one in draft.candidates]
         told = {one.id for one in draft.standing}
         self.draft = draft
         self.budget = default if asked is None else asked

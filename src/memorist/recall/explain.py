@@ -168,7 +168,7 @@ def _dropped(recall: Recall, minimum: float | None, id: str) -> Absence | None:
     last: Candidate | None = None
     dropper: Step | None = None
     for step in recall.trace.steps:
-        if "." in step.stage:  # a signal's own step has no candidates
+        if step.signal is not None:  # its step has no candidates
             continue
         now = _candidate(step, id)
         if now is not None:
@@ -219,17 +219,17 @@ def _refused_node(pipeline: Pipeline, recall: Recall, wide: Recall, memory: Memo
     if tested < threshold:
         reason = f"its {nodes.threshold_on} is {tested:.4g}, and {memory.kind} memories need {threshold:.4g}"
         return Absence(memory.id, Nodes.kind, reason, tested, threshold)
-    return _beyond_top(recall, one)
+    return _beyond_top(recall, Nodes.kind, one)
 
 
-def _beyond_top(recall: Recall, one: Candidate) -> Absence:
-    kept = next(step for step in recall.trace.steps if step.stage == "nodes").candidates
+def _beyond_top(recall: Recall, kind: str, one: Candidate) -> Absence:
+    kept = next(step for step in recall.trace.steps if step.stage == kind).candidates
     same = [other.score for other in kept if other.memory.kind is one.memory.kind]
     enough = min(same, default=None)
     reason = (
         f"its score is {one.score:.4g}, and {len(same)} {one.memory.kind} memories score at least {enough or 0:.4g}"
     )
-    return Absence(one.memory.id, "nodes", reason, one.score, enough)
+    return Absence(one.memory.id, kind, reason, one.score, enough)
 
 
 def _not_found(recall: Recall, places: Places, id: str) -> Absence:

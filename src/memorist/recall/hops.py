@@ -55,7 +55,7 @@ class Hops(LlmOrRules):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the nodes up to `max_hops` away."""
         best, left = _best(draft.candidates), self.refinements
-        counts, candidates = list(draft.per_hop), draft.candidates
+        counts, candidates = list(draft.walk.per_hop), draft.candidates
         for hop in range(1, self.max_hops + 1):
             draft = replace(draft, candidates=candidates)
             new = self._neighbours(draft, env, hop)
@@ -67,7 +67,7 @@ class Hops(LlmOrRules):
             best = reached
             counts.append(len(new))
             candidates = ranked([*candidates, *new])[: self.per_hop]
-        draft = replace(draft, candidates=candidates, per_hop=tuple(counts))
+        draft = replace(draft, candidates=candidates, walk=replace(draft.walk, per_hop=tuple(counts)))
         routes = (
             env.view.search_vector(vectors, _labels(draft), 1) if (vectors := vectors_of(draft)) is not None else ()
         )
@@ -97,8 +97,8 @@ class Hops(LlmOrRules):
         started = perf_counter()
         phrases, author = self._bridge_phrases(draft, env)
         new = self._probed(phrases, draft, env, found | {one.memory.id for one in draft.candidates})
-        ms = draft.timings.get("refinement", 0.0) + (perf_counter() - started) * 1000
-        refined = replace(draft, timings={**draft.timings, "refinement": ms}).noting(f"bridge tags by {author}")
+        ms = (draft.walk.refinement_ms or 0.0) + (perf_counter() - started) * 1000
+        refined = replace(draft, walk=replace(draft.walk, refinement_ms=ms)).noting(f"bridge tags by {author}")
         return refined, [replace(one, phase="refinement", hop=hop) for one in new]
 
     def _bridge_phrases(self, draft: Draft, env: Env) -> tuple[tuple[str, ...], str]:

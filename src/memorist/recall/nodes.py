@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, cast
 from memorist.errors import InvalidInput
 from memorist.model import PROVENANCE, Candidate, Evidence, Filter, Found, Hit, Kind, Memory, Usage
 from memorist.recall.factors import age_hours
-from memorist.recall.stage import Draft, Env, Stage, ranked, sigmoid
+from memorist.recall.stage import Draft, Env, GraphWalk, Stage, ranked, sigmoid
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -96,7 +96,7 @@ class Nodes(Stage):
             draft = draft.noting(note)
         hits = tuple(Hit(one.memory.id, one.evidence["relevance"].score) for one in candidates)
         found = {**draft.found, "relevance": Found(tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))}
-        return replace(draft, candidates=candidates, found=found, per_hop=(len(candidates),))
+        return replace(draft, candidates=candidates, found=found, walk=GraphWalk(per_hop=(len(candidates),)))
 
     def initial(self, draft: Draft, env: Env, vectors: Vector | None) -> tuple[Candidate, ...]:
         """The best nodes for these probe vectors."""

@@ -207,7 +207,7 @@ def _spent(env: Env) -> Spent:
 def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: Env, spent: Spent) -> Recall:
     request = draft.request
     detailed = request.verbosity == "detailed"
-    touched = draft.touched or draft.as_touched()
+    touched = draft.walk.touched or draft.as_touched()
     memories = env.store.get([one.id for one in touched]) if detailed else {}
     most = max((len(step.candidates) for step in steps), default=0)
     trace = Trace(
@@ -217,9 +217,9 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         mode=draft.query.mode,
         tags=draft.query.tags,
         candidate_count=most,
-        candidates_per_hop=draft.per_hop or (most,),
+        candidates_per_hop=draft.walk.per_hop or (most,),
         scores={one.id: one.score for one in touched},
-        phase_timings=_phase_timings(steps, draft.timings),
+        phase_timings=_phase_timings(steps, draft.walk.refinement_ms),
         llm=spent if spent.calls else None,
     )
     found = [one.memory.id for one in draft.candidates]
@@ -236,7 +236,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
                 one.evidence,
                 one.phase,
                 one.hop,
-                (*one.notes, *filter(None, (one.memory.times.planned(request.now),))),
+                (*map(str, one.marks), *one.notes, *filter(None, (one.memory.times.planned(request.now),))),
                 one.probability,
             )
             for rank, one in enumerate(draft.candidates, 1)
@@ -244,7 +244,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         context=draft.context,
         tokens=draft.tokens,
         standing=draft.standing,
-        reasoned=draft.reasoned,
+        reasoned=draft.walk.reasoned,
         touched=tuple(replace(one, memory=memories.get(one.id)) for one in touched) if detailed else touched,
         abstained=draft.abstained or not (draft.candidates or draft.held_back),
         confidence=draft.confidence,
@@ -263,18 +263,16 @@ PHASES = {
     "reason": "reasoning",
 }
 """The phase of a stage, by the stage's kind; every other stage is a phase of its own."""
-NESTED_PHASES = {"refinement": "multi_hop"}
-"""The enclosing phase of a phase that runs inside a stage; its time is subtracted there."""
 
 
-def _phase_timings(steps: Sequence[Step], nested: Mapping[str, float]) -> dict[str, float]:
-    """Milliseconds per phase, in the order the phases ran; `nested` holds those of phases inside a stage."""
+def _phase_timings(steps: Sequence[Step], refinement: float | None) -> dict[str, float]:
+    """Milliseconds per phase, in the order the phases ran; the refinement runs inside the hops and is subtracted."""
     timings: dict[str, float] = {}
     for step in steps:
-        if "." not in step.stage:  # the time of a signal is part of its search
+        if step.signal is None:  # the time of a signal is part of its search
             phase = PHASES.get(step.stage, step.stage)
             timings[phase] = timings.get(phase, 0.0) + step.ms
-    for phase, ms in nested.items():
-        timings[phase] = timings.get(phase, 0.0) + ms
-        timings[NESTED_PHASES[phase]] -= ms
+    if refinement is not None:
+        timings["refinement"] = refinement
+        timings["multi_hop"] -= refinement
     return timings

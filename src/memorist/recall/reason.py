@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, TypeVar
 from memorist.asking import query
 from memorist.asking.query import Source
 from memorist.model import INSTRUCTIONS, STATES, Candidate, Fact, Kind, Reasoned
+from memorist.model.marks import CandidateMark, Conflicting, OnEdge, OnTimeline
 from memorist.recall.diversity import distinct_words
 from memorist.recall.folding import ends
 from memorist.recall.llm_or_rules import LlmOrRules, Method
 from memorist.recall.prepare import whole
 from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import extractive_summary
-from memorist.text.labels import CONFLICT, arrow, timeline
 from memorist.text.words import fold
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MOST_ARROWS = 2
 """Edges that are noted on a text that states several."""
-MOST_DAYS = 5
-"""Days of a timeline that are noted; of more, the first and the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +55,12 @@ class Enrich(Stage):
         )
 
     def _annotated(self, candidate: Candidate, same_topic: Sequence[Candidate], edges: Sequence[Fact]) -> Candidate:
-        notes = [arrow(one.subject, one.relation, one.object) for one in edges[:MOST_ARROWS]]
+        marks: list[CandidateMark] = [OnEdge(one) for one in edges[:MOST_ARROWS]]
         if len(same_topic) > 1:
-            notes.append(_timeline(candidate, same_topic))
+            marks.append(_timeline(candidate, same_topic))
         if any(self._conflict(candidate, other) for other in same_topic):
-            notes.append(CONFLICT)
-        return replace(candidate, notes=(*candidate.notes, *notes))
+            marks.append(Conflicting())
+        return replace(candidate, marks=(*candidate.marks, *marks))
 
     def _conflict(self, one: Candidate, other: Candidate) -> bool:
         left, right = (distinct_words(side.memory.text) for side in (one, other))
@@ -85,16 +83,12 @@ def _edges(draft: Draft, env: Env) -> dict[str, list[Fact]]:
     return edges
 
 
-def _timeline(candidate: Candidate, same_topic: Sequence[Candidate]) -> str:
+def _timeline(candidate: Candidate, same_topic: Sequence[Candidate]) -> OnTimeline:
     """The position of a memory among those on its topic, oldest first, by event time: an import has one day else."""
     times = sorted((one.memory.times.valid_from, one.memory.id) for one in same_topic)
     place = times.index((candidate.memory.times.valid_from, candidate.memory.id)) + 1
-    days = [*dict.fromkeys(str(day.date()) for day, _ in times)]
-    return timeline(candidate.memory.topic or "", place, len(times), _few(days))
-
-
-def _few(days: Sequence[str]) -> Sequence[str]:
-    return days if len(days) <= MOST_DAYS else (days[0], "…", days[-1])
+    days = tuple(dict.fromkeys(day.date() for day, _ in times))
+    return OnTimeline(candidate.memory.topic or "", place, len(times), days)
 
 
 TYPES = {
@@ -123,8 +117,9 @@ class Reason(LlmOrRules):
         types = {name: found for name, kinds in TYPES.items() if (found := _of_kinds(draft, kinds))}
         answers = in_parallel([lambda name=name: self._summary(name, types[name], draft, env) for name in types])
         summaries = {name: summary for name, (summary, _) in zip(types, answers, strict=True)}
-        reasoned = replace(draft, reasoned=Reasoned(**summaries), touched=draft.as_touched())
-        return _noting(reasoned, {name: author for name, (_, author) in zip(types, answers, strict=True)})
+        walk = replace(draft.walk, reasoned=Reasoned(**summaries), touched=draft.as_touched())
+        authors = {name: author for name, (_, author) in zip(types, answers, strict=True)}
+        return _noting(replace(draft, walk=walk), authors)
 
     def _summary(self, name: str, found: list[Ranked], draft: Draft, env: Env) -> tuple[str | None, str]:
         def ask(asker: Asker) -> tuple[str | None, str]:

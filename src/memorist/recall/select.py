@@ -352,7 +352,7 @@ class Track(Stage):
         answers = [] if draft.abstained else [one.memory.id for one in _answering(draft.candidates)]
         shown = [id for id in answers if draft.shown is None or id in draft.shown]
         hits = [hit.id for name in self.signals if name in draft.found for hit in draft.found[name].hits]
-        used = hits if self.signals else [one.id for one in draft.touched] or found
+        used = hits if self.signals else [one.id for one in draft.walk.touched] or found
         try:
             if used:
                 env.store.touch(list(dict.fromkeys(used)), request.now)

@@ -33,13 +33,26 @@ class Env:
 
 
 @dataclass(frozen=True, slots=True)
+class GraphWalk:
+    """What the stages of mnemosyne-graph add to a draft: nodes found per hop, summaries, and the nodes they are about.
+
+    `refinement_ms` is the part of the hops that went into bridge phrases; None if they looked for none.
+    """
+
+    per_hop: tuple[int, ...] = ()
+    refinement_ms: float | None = None
+    reasoned: Reasoned = Reasoned()
+    touched: tuple[Touched, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A recall in progress. Each stage takes a draft and returns the next one.
 
-    `found` distinguishes a signal that did not search (absent or skipped) from one that found nothing (no hits).
-    `timings` holds the milliseconds of phases that cover only part of a stage. `head` is a block that stands before the
-    memories in the context, and `standing` are the memories in it, which the assembly does not repeat; `shown` are the
-    ids of the memories in the context. `held_back` are the best candidates that the session was shown before.
+    `found` distinguishes a signal that did not search (absent or skipped) from one that found nothing (no hits). `head`
+    is a block that stands before the memories in the context, and `standing` are the memories in it, which the assembly
+    does not repeat; `shown` are the ids of the memories in the context. `held_back` are the best candidates that the
+    session was shown before. `walk` is mnemosyne-graph's own part.
     """
 
     request: RecallRequest
@@ -52,13 +65,10 @@ class Draft:
     tokens: int = 0
     shown: tuple[str, ...] | None = None
     held_back: tuple[Candidate, ...] = ()
-    reasoned: Reasoned = Reasoned()
-    touched: tuple[Touched, ...] = ()
-    per_hop: tuple[int, ...] = ()
+    walk: GraphWalk = GraphWalk()
     abstained: bool = False
     confidence: float | None = None
     notes: tuple[str, ...] = ()
-    timings: Mapping[str, float] = field(default_factory=dict[str, float])
 
     @property
     def count(self) -> int:

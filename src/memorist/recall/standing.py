@@ -9,12 +9,10 @@ from itertools import islice
 
 from memorist.model import AGENT_TRUST, INSTRUCTIONS, Candidate, Filter, Memory, Tier
 from memorist.ports import Reader, View
-from memorist.recall.assemble import fact_line, line
-from memorist.recall.episodes import episodes_of
+from memorist.recall.assemble import episodes_of, fact_line, standing_line
 from memorist.recall.stage import Draft, Env, Stage, ranked
-from memorist.recall.superseded import is_outdated
 from memorist.text.chatter import question_in
-from memorist.text.labels import AS_DATA, STANDING
+from memorist.text.labels import AS_DATA
 from memorist.text.tokens import count_tokens
 from memorist.text.wishes import is_request, standing_wish
 
@@ -73,7 +71,7 @@ class Standing(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the head of its context."""
-        outdated = {one.memory.id for one in draft.candidates if is_outdated(one)}
+        outdated = {one.memory.id for one in draft.candidates if one.is_outdated}
         where = replace(draft.request.where, include_expired=False)
         pins = {one.id: one for one in pinned(env.store, env.view, where, MOST_PINS) if one.id not in outdated}
         chosen = [*pins.values(), *islice(self._wishes(draft, pins), self.wishes)]
@@ -99,7 +97,7 @@ class Standing(Stage):
         for one in draft.candidates:
             memory, worth = one.memory, one.memory.worth
             trusted = worth.trust >= AGENT_TRUST and INSTRUCTIONS not in worth.flags
-            if not trusted or memory.id in pins or is_outdated(one):
+            if not trusted or memory.id in pins or one.is_outdated:
                 continue
             wish = standing_wish(memory.text)
             if wish is not None:
@@ -133,13 +131,9 @@ def head_of(
     written = [HEADER]
     room -= count_tokens(HEADER)
     for memory in memories:
-        text = (lines or {}).get(memory.id) or _standing_line(memory, longest, now)
+        text = (lines or {}).get(memory.id) or standing_line(memory, longest, now)
         if (cost := count_tokens(f"\n{text}")) <= room:
             told.append(memory)
             written.append(text)
             room -= cost
     return "\n".join(written) if told else "", tuple(told)
-
-
-def _standing_line(memory: Memory, longest: int, now: datetime) -> str:
-    return f"-{line(0, memory, longest, now).removeprefix('[0]')}{STANDING.after}"

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from math import inf
 from typing import TYPE_CHECKING
 
 from memorist.model import STATES, Candidate, Evidence, Filter, Memory
+from memorist.model.marks import CandidateMark, Contradicted, Current, Ended, Replaced
 from memorist.recall.persons import of_two_people
 from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.recall.told import denies
 from memorist.text.chatter import asks_about_the_past, asks_for_several, question_in
-from memorist.text.labels import label
 from memorist.text.patterns import lazy
 from memorist.text.signature import content_stems
 from memorist.text.words import words
@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-SUPERSEDED, ENDED, EARLIER, CURRENT = "superseded: ", "ended: ", "earlier: ", "current: "
-"""The prefixes of notes: on outdated statements, on memories that a newer one outdates, and on what replaced them."""
-OUTDATED = {SUPERSEDED: "earlier; now ", ENDED: "earlier; ended ", EARLIER: "earlier: "}
-"""The prefixes of notes on what is outdated, and how the mark in a context begins."""
 LONGEST_CHAIN = 50
 """The longest chain of values to follow from an old one to the current one."""
 
@@ -51,9 +47,9 @@ class Superseded(Stage):
         stated = _stated(draft.candidates, env)
         where = draft.request.where
         ended = {
-            id: [fact for fact in facts if _has_ended(fact, where)]
+            id: [fact for fact in facts if not where.still_valid(fact.times)]
             for id, facts in stated.items()
-            if any(_has_ended(fact, where) for fact in facts)
+            if not all(where.still_valid(fact.times) for fact in facts)
         }
         if not ended:
             return draft
@@ -68,7 +64,7 @@ class Superseded(Stage):
         scores = _best((id, one.score) for one in (*kept, *added) for id in _about(one, stated))
         marked = [self._marked(one, ended[one.memory.id], current, scores) for one in old]
         valid = {now.id: now for now in current.values() if now is not None}
-        newest = [_noted(one, [valid[id] for id in _about(one, stated) if id in valid]) for one in (*kept, *added)]
+        newest = [_as_current(one, [valid[id] for id in _about(one, stated) if id in valid]) for one in (*kept, *added)]
         return replace(draft, candidates=ranked([*newest, *marked]))
 
     def _marked(
@@ -80,8 +76,8 @@ class Superseded(Stage):
     ) -> Candidate:
         after = [now for fact in facts if (now := current[fact.id]) is not None]
         least = min((scores[now.id] for now in after if now.id in scores), default=candidate.score)
-        notes = dict.fromkeys(_note(fact, current[fact.id]) for fact in facts)
-        return replace(candidate, score=self.share * min(candidate.score, least), notes=(*candidate.notes, *notes))
+        marks = dict.fromkeys(_end_of(fact, current[fact.id]) for fact in facts)
+        return replace(candidate, score=self.share * min(candidate.score, least), marks=(*candidate.marks, *marks))
 
 
 def _stated(candidates: Sequence[Candidate], env: Env) -> dict[str, list[Memory]]:
@@ -102,10 +98,6 @@ def _about(candidate: Candidate, stated: Mapping[str, Sequence[Memory]]) -> tupl
     return id, *(fact.id for fact in stated.get(id, ()))
 
 
-def _has_ended(fact: Memory, where: Filter) -> bool:
-    return "no longer true or expired" in Filter(as_of=where.as_of, known_at=where.known_at).refusals(fact)
-
-
 def _current(facts: Iterable[Memory], where: Filter, env: Env) -> dict[str, Memory | None]:
     """The value that replaced each fact and is valid at the time of the recall; None if there is none."""
     chains: dict[str, Memory] = {fact.id: fact for fact in facts}
@@ -115,7 +107,7 @@ def _current(facts: Iterable[Memory], where: Filter, env: Env) -> dict[str, Memo
         following = {id: fact.superseded_by for id, fact in chains.items() if fact.superseded_by is not None}
         known |= env.store.get([id for id in dict.fromkeys(following.values()) if id not in known])
         chains = {id: known[after] for id, after in following.items() if after in known}
-        current |= {id: fact for id, fact in chains.items() if not _has_ended(fact, where)}
+        current |= {id: fact for id, fact in chains.items() if where.still_valid(fact.times)}
         chains = {id: fact for id, fact in chains.items() if current[id] is None}
         if not chains:
             break
@@ -169,21 +161,16 @@ def _best(scores: Iterable[tuple[str, float]]) -> dict[str, float]:
     return best
 
 
-def _noted(candidate: Candidate, valid: Sequence[Memory]) -> Candidate:
-    """A candidate with a note for each current value that it states."""
-    notes = dict.fromkeys(f"{CURRENT}{_value(fact)}" for fact in valid if fact.fact is not None)
-    return replace(candidate, notes=(*candidate.notes, *notes)) if notes else candidate
+def _as_current(candidate: Candidate, valid: Sequence[Memory]) -> Candidate:
+    """A candidate with a mark for each current value that it states."""
+    marks = dict.fromkeys(Current(one.fact.object, _day(one)) for one in valid if one.fact is not None)
+    return replace(candidate, marks=(*candidate.marks, *marks)) if marks else candidate
 
 
-def _note(fact: Memory, now: Memory | None) -> str:
+def _end_of(fact: Memory, now: Memory | None) -> CandidateMark:
     if now is None or now.fact is None:
-        return f"{ENDED}{(fact.times.valid_to or fact.times.valid_from).date()}"
-    return f"{SUPERSEDED}{_value(now)}"
-
-
-def _value(fact: Memory) -> str:
-    """`Oslo since 2023-03-01`"""
-    return f"{label(fact.fact.object if fact.fact else fact.text)} since {fact.times.valid_from.date()}"
+        return Ended((fact.times.valid_to or fact.times.valid_from).date())
+    return Replaced(now.fact.object, _day(now))
 
 
 LONGEST_STATEMENT = 800
@@ -215,21 +202,21 @@ class Newest(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""
-        head = [one for one in draft.candidates[: self.depth] if _is_statement(one.memory) and not is_outdated(one)]
+        head = [one for one in draft.candidates[: self.depth] if _is_statement(one.memory) and not one.is_outdated]
         question = question_in(draft.query.text)
         if len(head) < 2 or draft.query.vector is None or not _wants_the_newest(question):
             return draft
         vectors, least = env.view.vectors([one.memory.id for one in head]), min(self.similar, self.changed)
         names = [name.casefold() for name in _NAME.findall(question)]
         raised: dict[str, float] = {}
-        marked: dict[str, str] = {}
+        marked: dict[str, date] = {}
         for later in head:
             near = [(one, _likeness(later, one, vectors)) for one in head]
             near = [(one, like) for one, like in near if like >= least and _same_subject(later, one, names)]
             for earlier in self._replaced(later, near, draft.request.where.as_of or draft.request.now):
                 if _says_again(later, earlier, question):
                     continue
-                marked[earlier.memory.id] = max(marked.get(earlier.memory.id, ""), _day(later))
+                marked[earlier.memory.id] = max(marked.get(earlier.memory.id, date.min), _day(later.memory))
                 raised[later.memory.id] = max(raised.get(later.memory.id, 0.0), earlier.score)
         if not marked:
             return draft
@@ -276,11 +263,6 @@ def _is_statement(memory: Memory) -> bool:
     return len(memory.text) <= LONGEST_STATEMENT
 
 
-def is_outdated(one: Candidate) -> bool:
-    """Whether a note says that a candidate no longer holds."""
-    return any(note.startswith(tuple(OUTDATED)) for note in one.notes)
-
-
 def _same_subject(later: Candidate, earlier: Candidate, names: Sequence[str]) -> bool:
     """Whether a later candidate has the names of the question that the earlier one has, its label and its `I`."""
     if of_two_people(later.memory, earlier.memory):
@@ -313,13 +295,13 @@ def _said(one: Candidate) -> str:
     return f"{one.memory.origin.speaker or ''} {one.memory.text}".casefold()
 
 
-def _day(one: Candidate) -> str:
-    return one.memory.times.valid_from.date().isoformat()
+def _day(memory: Memory) -> date:
+    return memory.times.valid_from.date()
 
 
-def _placed(one: Candidate, raised: Mapping[str, float], marked: Mapping[str, str]) -> Candidate:
+def _placed(one: Candidate, raised: Mapping[str, float], marked: Mapping[str, date]) -> Candidate:
     score = raised.get(one.memory.id, 0.0)
     if score > one.score:
         one = one.rescored(score, before=one.score, newest=score)
     day = marked.get(one.memory.id)
-    return one if day is None else replace(one, notes=(*one.notes, f"{EARLIER}{day} says otherwise"))
+    return one if day is None else replace(one, marks=(*one.marks, Contradicted(day)))

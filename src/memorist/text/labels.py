@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memorist.text.patterns import lazy
@@ -80,23 +79,6 @@ _SLOTS = {
 }
 _LEAD = r"^(?:[ \t>|*•]|- ){0,12}"  # a copy may be indented, quoted or a list
 _MARKS = r"(?:\([^()\n]{1,400}\) ){0,7}"
-CONFLICT = "⚠️ Conflicts with another result"
-_ARROW, _TIMELINE = " —[", "timeline of "
-
-
-def arrow(subject: str, relation: str, object: str) -> str:
-    """A fact as an edge of the graph."""
-    return f"{label(subject)}{_ARROW}{label(relation)}]→ {label(object)}"
-
-
-def timeline(topic: str, place: int, count: int, days: Iterable[str]) -> str:
-    """The place of a memory among those on its topic, and the first day of all, or each of them."""
-    return f"{_TIMELINE}{label(topic)}: {place} of {count}, {' → '.join(days)}"
-
-
-def is_remark(note: str) -> bool:
-    """Whether a note on a result is one of these three, which a context shows before the text."""
-    return note == CONFLICT or note.startswith(_TIMELINE) or _ARROW in note
 
 
 @dataclass(frozen=True, slots=True)

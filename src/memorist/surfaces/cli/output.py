@@ -305,12 +305,19 @@ def _matched(recall: Recall, signal: str) -> str:
         there = {word for one in memories for word in words(one.text)}
         shared = [f'"{word}"' for word in dict.fromkeys(query_words(recall.query)) if word in there]
         return f"matches on {', '.join(shared)}" if shared else "matches on parts of words"
-    notes = [note for item in recall.items if signal in item.signals for note in item.notes]
-    if signal == "edges" and notes:
-        return notes[0]
+    if signal == "edges" and (edge := _best_edge(recall)):
+        return edge
     if signal == "notes" and memories:
         return f'{memories[0].origin.source or "note"} mentions "{one_line(memories[0].text)[:MOST_SAID]}"'
     return f"best {recall.trace.found[signal].hits[0].score:.2f}"
+
+
+def _best_edge(recall: Recall) -> str | None:
+    """The first edge that the best candidate with one states, in words."""
+    from memorist.model.marks import OnEdge
+
+    found = (one for step in reversed(recall.trace.steps) for one in step.candidates)
+    return next((str(mark) for one in found for mark in one.marks if isinstance(mark, OnEdge)), None)
 
 
 def day(memory: Memory) -> str:

@@ -39,8 +39,8 @@ def funnel(recall: Recall) -> list[Passage]:
     changed = {id(step) for step in _changing(steps)}
     return [
         Passage(
-            step.stage.rpartition(".")[2],
-            "." in step.stage,
+            step.signal or step.stage,
+            step.signal is not None,
             step.ms,
             step.before,
             step.after,
