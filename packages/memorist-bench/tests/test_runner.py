@@ -186,7 +186,7 @@ def test_a_recipe_whose_every_signal_lacks_its_model_is_refused() -> None:
     for pipeline in (COSINE, RECIPES["mnemosyne-graph"]):
         with pytest.raises(MissingService, match=f"{pipeline.name!r} finds nothing.*embedder"):
             run(TALKS, [pipeline], Setup())
-    assert Setup().lacks(RRF) == ["embed (no embedder)", "vector (no embedder)"]
+    assert Setup().lacks(RRF) == [("embed", "embedder"), ("vector", "embedder")]
     assert Setup(FakeEmbedder()).lacks(RRF) == []
 
 

@@ -197,11 +197,11 @@ def _result(dataset: Dataset, run: BenchRun, pipeline: Pipeline, setup: Setup) -
         intervals=intervals,
         reranked=any(failed[stage.kind] < asked for stage in pipeline.stages if needs_reranker(stage)),
         skipped=(
-            *lacking,
+            *(f"{kind} (no {service})" for kind, service in lacking),
             *(
                 f"{stage} (failed for {times:,} of {asked:,} questions)"
                 for stage, times in failed.items()
-                if not any(one.startswith(f"{stage} (no ") for one in lacking)
+                if stage not in dict(lacking)
             ),
         ),
         recipe=recipe_to_data(pipeline),

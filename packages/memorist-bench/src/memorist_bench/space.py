@@ -56,14 +56,9 @@ class Setup:
     """The setting `extract`: how facts and names are read from the documents."""
     ingest: Ingest = "replayed"
 
-    def lacks(self, pipeline: Pipeline) -> list[str]:
+    def lacks(self, pipeline: Pipeline) -> list[tuple[str, str]]:
         """The parts of a recipe that will be skipped, each with the service it lacks."""
-        return [
-            f"{part.kind} (no {service})"
-            for part in pipeline.parts()
-            for service in part.optional
-            if self._misses(service)
-        ]
+        return [(part.kind, service) for part in pipeline.parts() for service in part.optional if self._misses(service)]
 
     def check(self, pipeline: Pipeline) -> None:
         """Refuse a recipe that cannot run, or that would find nothing because every signal lacks its service."""
@@ -177,7 +172,7 @@ class Space(AbstractContextManager["Space"]):
             context_tokens=recall.tokens,
             confidence=recall.confidence,
             abstained=recall.abstained,
-            skipped=tuple(one.stage for one in recall.trace.steps if one.skipped and "." not in one.stage),
+            skipped=tuple(one.stage for one in recall.trace.steps if one.skipped and one.signal is None),
         )
 
     def recall(self, question: Question, recipe: str) -> Recall:

@@ -25,6 +25,7 @@ from memorist_bench.report.table import (
     abstention,
     by_type,
     chance,
+    measured,
     overall,
     percent,
     points,
@@ -79,7 +80,7 @@ def _head(results: Results) -> Markup:
     )
     return concat(
         tag("h1", f"How well does it remember? {results.dataset.name}"),
-        tag("p", overall(results).heading.partition(": ")[2], ".", class_="soft"),
+        tag("p", measured(results), ".", class_="soft"),
         tag("p", sentence, _standing(results), ".", class_="lead"),
     )
 

@@ -73,7 +73,7 @@ def overall(results: Results) -> ReportTable:
         "context": lambda one: f"{one.summary.overall.context_tokens:,.0f}",
     }
     rows = tuple(tuple(cell(one) for cell in columns.values()) for one in results.recipes)
-    return ReportTable(_headline(results), tuple(columns), rows)
+    return ReportTable(f"{results.dataset.name}: {measured(results)}", tuple(columns), rows)
 
 
 def by_type(results: Results) -> list[ReportTable]:
@@ -156,12 +156,13 @@ def _session_any(one: Result) -> str:
     return percent(sessions["any@5"]) if sessions else ""
 
 
-def _headline(results: Results) -> str:
+def measured(results: Results) -> str:
+    """How many questions and texts were measured, and how."""
     groups = [group for group in results.dataset.groups if group.questions]
     texts = sum(len(group.documents) for group in groups)
     questions = results.recipes[0].summary.overall.queries
     ways = f"reranking {results.conditions.reranking}, ingest {results.conditions.ingest}"
-    return f"{results.dataset.name}: {questions:,} questions, {texts:,} texts, {_groups(len(groups))}; {ways}"
+    return f"{questions:,} questions, {texts:,} texts, {_groups(len(groups))}; {ways}"
 
 
 def _groups(number: int) -> str:
