@@ -232,8 +232,8 @@ def test_damage_is_noticed(tmp_path: Path) -> None:
         store.scan(Filter(), 1000)
     assert "backup" in caught.value.remedy
     problems = store.integrity()
-    assert problems[0].startswith("SQLite reports")
-    assert "cannot be read further" in problems[-1]
+    assert problems[0].problem.startswith("SQLite reports")
+    assert "cannot be read further" in problems[-1].problem
     store.close()
 
 
@@ -245,7 +245,9 @@ def test_integrity_names_what_has_drifted(store: SqliteStore) -> None:
         db.execute("UPDATE memories SET words = 'en something else' WHERE id = 'lamp'")
         db.execute("INSERT INTO vectors SELECT row, 1, 'text', x'00' FROM memories")
         db.execute("INSERT INTO usage VALUES ('ghost', 1, NULL, '[]', 0, 0)")
-    problems = " ".join(store.integrity())
+    found = store.integrity()
+    assert [one.of_words for one in found] == [True, False, False]
+    problems = " ".join(map(str, found))
     for part in (
         "words of their text: 1, such as lamp",
         "wrong length: 2, such as lamp",

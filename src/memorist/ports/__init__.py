@@ -28,6 +28,7 @@ from memorist.ports.store import (
 from memorist.ports.values import (
     SCRUB,
     Batch,
+    Damage,
     Embedded,
     Entry,
     Held,
@@ -54,6 +55,7 @@ __all__ = [
     "Bookkeeping",
     "Clock",
     "Completion",
+    "Damage",
     "Embedded",
     "Embedder",
     "Embeddings",

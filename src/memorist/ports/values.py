@@ -105,6 +105,20 @@ class StoreStats:
 
 
 @dataclass(frozen=True, slots=True)
+class Damage:
+    """A problem of a store's file, in words.
+
+    `of_words` are memories that are searched by other words than those of their text; to write them again repairs it.
+    """
+
+    problem: str
+    of_words: bool = False
+
+    def __str__(self) -> str:
+        return self.problem
+
+
+@dataclass(frozen=True, slots=True)
 class Tally:
     """How many memories a filter admits, by each label, most first, and by the day on which they became known."""
 

@@ -10,6 +10,7 @@ import apsw
 
 from memorist.errors import SpaceMismatch, StoreError, UnreadableMemory
 from memorist.files import alone, refusing, scratch, sync
+from memorist.ports import Damage
 from memorist.stores.index import entry_of
 from memorist.stores.rows import read_memory
 from memorist.stores.sql.decoding import readable
@@ -102,7 +103,7 @@ def copy(db: Database, path: Path, source: Path) -> None:
         raise damaged(source, found)
 
 
-def damaged(file: Path, problems: Sequence[str]) -> StoreError:
+def damaged(file: Path, problems: Sequence[Damage]) -> StoreError:
     """The error for a file that failed its checks."""
     return StoreError(
         f"{file} is damaged. {problems[0]}",
@@ -110,26 +111,26 @@ def damaged(file: Path, problems: Sequence[str]) -> StoreError:
     )
 
 
-def problems(db: Database) -> list[str]:
-    """The problems of a file, one sentence each, as far as it can be read."""
+def problems(db: Database) -> list[Damage]:
+    """The problems of a file, as far as it can be read."""
     return _readable(_problems(db))
 
 
-def _readable(problems: Iterator[str]) -> list[str]:
-    found: list[str] = []
+def _readable(problems: Iterator[Damage]) -> list[Damage]:
+    found: list[Damage] = []
     try:
         found.extend(problems)
     except apsw.CorruptError as error:
-        found.append(f"The file cannot be read further: {error}.")
+        found.append(Damage(f"The file cannot be read further: {error}."))
     return found
 
 
-def _problems(db: Database) -> Iterator[str]:
+def _problems(db: Database) -> Iterator[Damage]:
     from memorist.stores.sqlite.damage import damaged_rows
 
     yield from _damage(db)
-    yield from map(str, damaged_rows(db))
-    yield from _counted("not searched by the words of their text", _with_other_words(db))
+    yield from (Damage(str(row)) for row in damaged_rows(db))
+    yield from _counted("not searched by the words of their text", _with_other_words(db), of_words=True)
     generation = Reads(db, SQLITE).generation()
     if generation is not None:
         wrong = db.execute(VECTORS_OF_WRONG_LENGTH, (generation.id, 2 * generation.dim))
@@ -137,12 +138,12 @@ def _problems(db: Database) -> Iterator[str]:
     yield from _counted("counted as recalled but not there", (id for (id,) in db.execute(USAGE_WITHOUT_MEMORY)))
 
 
-def _damage(db: Database) -> Iterator[str]:
+def _damage(db: Database) -> Iterator[Damage]:
     for (report,) in db.execute("PRAGMA integrity_check"):
         if report != "ok":
-            yield f"SQLite reports: {report}."
+            yield Damage(f"SQLite reports: {report}.")
     for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
-        yield f"Row {row} of {table} points at nothing in {parent}."
+        yield Damage(f"Row {row} of {table} points at nothing in {parent}.")
 
 
 def _with_other_words(db: Database) -> Iterator[str]:
@@ -155,7 +156,7 @@ def _with_other_words(db: Database) -> Iterator[str]:
                 yield memory.id
 
 
-def _counted(what: str, ids: Iterator[str]) -> Iterator[str]:
+def _counted(what: str, ids: Iterator[str], *, of_words: bool = False) -> Iterator[Damage]:
     first = next(ids, None)
     if first is not None:
-        yield f"Memories {what}: {1 + sum(1 for _ in ids)}, such as {first}."
+        yield Damage(f"Memories {what}: {1 + sum(1 for _ in ids)}, such as {first}.", of_words)

@@ -14,7 +14,7 @@ import apsw
 
 from memorist.errors import InvalidInput
 from memorist.files import sweep, sweep_folder
-from memorist.ports import Batch
+from memorist.ports import Batch, Damage
 from memorist.stores.sql.reads import Reads
 from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
@@ -123,8 +123,8 @@ class SqliteStore(SqlStore[bytes]):
         with self._connections.reading() as db:
             opening.copy(db, path, self.path)
 
-    def integrity(self) -> list[str]:
-        """The problems of the file, one sentence each; empty if there are none."""
+    def integrity(self) -> list[Damage]:
+        """The problems of the file; empty if there are none."""
         with self._connections.snapshot() as db:
             return opening.problems(db)
 

@@ -178,8 +178,8 @@ def _absent(target: Target) -> str | None:
 
 
 def _store(engine: Engine) -> str:
-    integrity: Callable[[], list[str]] = getattr(engine.store, "integrity", list[str])
-    if problems := integrity():
+    integrity: Callable[[], list[object]] = getattr(engine.store, "integrity", list[object])
+    if problems := [str(damage) for damage in integrity()]:
         more = f" And {len(problems) - PROBLEMS_SHOWN} more." if len(problems) > PROBLEMS_SHOWN else ""
         raise StoreError(
             " ".join(problems[:PROBLEMS_SHOWN]) + more,

@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar
 
 from memorist.model import DENIES, HIERARCHY, MEMBERSHIP, PROVENANCE, SIBLING, STATES, Kind, Link, Memory, Tier
-from memorist.ports import Store
+from memorist.ports import Damage, Store
 from memorist.remember.derived import DERIVED, is_label
 from memorist.remember.fact_rows import sources_of
 from memorist.remember.gates import GateContext, Policy
@@ -56,8 +56,6 @@ def is_current(memory: Memory, now: datetime) -> bool:
     )
 
 
-_WORDS = "words of their text"
-"""Part of the message with which a store reports memories whose words do not match their text."""
 CHUNK = 500
 """Memories per finding about vectors."""
 
@@ -92,12 +90,12 @@ class Drift(Check):
 
 def damage_findings(store: Store, ids: Iterable[str]) -> Iterator[Finding]:
     """What a store itself reports as damaged; a part of a store reports nothing. `ids` are those of its memories."""
-    integrity: Callable[[], list[str]] = getattr(store, "integrity", list[str])
+    integrity: Callable[[], list[Damage]] = getattr(store, "integrity", list[Damage])
     can_repair = hasattr(store, "repair")
-    for problem in integrity():
-        torn = tuple(ids) if _WORDS in problem else ()
-        fix = rebuild(torn, vectors=False) if torn else damage_repair(problem) if can_repair else None
-        yield Finding("drift", (), problem, "high", fix)
+    for damage in integrity():
+        torn = tuple(ids) if damage.of_words else ()
+        fix = rebuild(torn, vectors=False) if torn else damage_repair(damage.problem) if can_repair else None
+        yield Finding("drift", (), damage.problem, "high", fix)
 
 
 def _vector_findings(ids: Sequence[str], problem: str) -> Iterator[Finding]:

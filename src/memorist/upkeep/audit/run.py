@@ -10,7 +10,7 @@ from typing import Any
 from memorist.errors import InvalidInput, MissingService
 from memorist.model import Filter, fingerprint
 from memorist.models.store_embedder import StoreEmbedder
-from memorist.ports import Batch, Entry, Progress, Store, Vectors
+from memorist.ports import Batch, Damage, Entry, Progress, Store, Vectors
 from memorist.remember.journal import FINAL
 from memorist.upkeep.audit.checks import Check, Drift, Loops, Orphans, Stale, Texts, damage_findings
 from memorist.upkeep.audit.facts import WrongFacts
@@ -76,10 +76,10 @@ def _repair(damaged: Sequence[Finding], store: Store, now: datetime) -> dict[str
     """Let the store repair what it reports as damaged; returns the journal entry of each finding that is gone."""
     if not damaged:
         return {}
-    integrity: Callable[[], list[str]] = getattr(store, "integrity", list[str])
+    integrity: Callable[[], list[Damage]] = getattr(store, "integrity", list[Damage])
     repair: Callable[[], None] = getattr(store, "repair", lambda: None)
     repair()
-    left = set(integrity())
+    left = set(map(str, integrity()))
     gone = [one for one in damaged if one.repair and one.repair.damage not in left]
     entries = {one.id: fingerprint(VERB, one.id, now) for one in gone}
     store.put(Batch(journal=[Entry(entries[one.id], now, VERB, (), _about(one)) for one in gone]))
