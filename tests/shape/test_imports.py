@@ -76,6 +76,7 @@ EXCEPTIONS = {
     "surfaces/cli/move.py": {"upkeep"},  # copies one store to another, without an engine
     "stores/__init__.py": {"memorist_server"},  # exports PostgresStore where that is installed
     "model/marks.py": {"text"},  # quotes what memories say in its notes
+    "memorist_server/inspector": {"recall", "remember", "upkeep"},  # shows how answers and changes came about
     "model/filter.py": {"text"},  # a condition on the text reads its words as the index does
     "model/spellings.py": {"text"},  # reads camelCase as the sentences of relations do
 }

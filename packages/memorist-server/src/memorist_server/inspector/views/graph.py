@@ -19,10 +19,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.graphs import TOGETHER, Lit, kinds_of, lighting_recipes, lit, names_lately, names_like
 from memorist.errors import InvalidInput
 from memorist.model import MOST_CLASSIFIED, Entity
+from memorist.upkeep.walk import TOGETHER
 from memorist_server.inspector.calls import Reading
+from memorist_server.inspector.graph import Lit, kinds_of, lighting_recipes, lit, names_lately, names_like
 from memorist_server.inspector.pages import cut, show
 
 router = APIRouter(prefix="/inspect/{space}/graph")

@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.looking import Change, changes, changes_called
 from memorist.errors import InvalidInput
 from memorist.model import Memory
 from memorist_server.inspector.access import Form
+from memorist_server.inspector.browse import Change, changes, changes_called
 from memorist_server.inspector.calls import Administering, Reading, back, home_of, sees_journal
 from memorist_server.inspector.pages import show
 

@@ -11,12 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.facts import names_lately
-from memorist.engine.looking import known, with_words
-from memorist.engine.trying import Trial, usual_recipe
 from memorist.errors import InvalidInput, MissingService
 from memorist.model import Kind, Memory, Recall, RecallOptions, Tier
+from memorist_server.inspector.browse import known, with_words
 from memorist_server.inspector.calls import Reading
+from memorist_server.inspector.dry_recall import Trial, usual_recipe
+from memorist_server.inspector.facts import names_lately
 from memorist_server.inspector.pages import show
 from memorist_server.inspector.selection import EVER, Selection, selection
 from memorist_server.inspector.trace import funnel, moves, slope, turn

@@ -10,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.looking import changes, changes_called, newest, with_words
 from memorist.errors import InvalidInput
 from memorist.model import Kind, Memory, Tier
 from memorist_server.inspector.access import Form
+from memorist_server.inspector.browse import changes, changes_called, newest, with_words
 from memorist_server.inspector.calls import Changing, Reading, back, own_place, sees_journal
 from memorist_server.inspector.pages import show
 from memorist_server.inspector.selection import Selection, selection

@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.looking import decisions, newest, tally
 from memorist.model import MOST_CLASSIFIED
+from memorist_server.inspector.browse import decisions, newest, tally
 from memorist_server.inspector.calls import Reading, home_of, sees_journal
 from memorist_server.inspector.pages import show
 from memorist_server.inspector.selection import EVER

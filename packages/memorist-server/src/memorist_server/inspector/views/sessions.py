@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.looking import newest
 from memorist.engine.vocabulary import run_of
 from memorist.errors import NotFound
 from memorist.model import MOST_CLASSIFIED, PROVENANCE, Kind, Memory
+from memorist_server.inspector.browse import newest
 from memorist_server.inspector.calls import Reading
 from memorist_server.inspector.pages import show
 

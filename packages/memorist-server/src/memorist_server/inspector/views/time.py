@@ -13,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.facts import facts_about, facts_behind, names_lately
-from memorist.engine.looking import now_of
-from memorist.engine.trying import Trial, usual_recipe
 from memorist.model import Memory, Recall, RecallOptions, instant
+from memorist_server.inspector.browse import now_of
 from memorist_server.inspector.calls import Reading
+from memorist_server.inspector.dry_recall import Trial, usual_recipe
+from memorist_server.inspector.facts import facts_about, facts_behind, names_lately
 from memorist_server.inspector.pages import show
 from memorist_server.inspector.selection import EVER
 from memorist_server.inspector.timeline import Scale, lanes, patches, scale_of

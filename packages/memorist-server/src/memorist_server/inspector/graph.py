@@ -1,6 +1,6 @@
 """How people look at the graph: names to begin with, names as they type, and where a recall's PageRank went.
 
-Like `looking`, these take an engine, so that its cap holds, and read a bounded number of memories.
+Like `browse`, these take an engine, so that its cap holds, and read a bounded number of memories.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memorist.engine.engine import Engine
-from memorist.engine.looking import newest, now_of
 from memorist.model import MOST_CLASSIFIED, STATES, Entity, Filter, Memory, bare_name
 from memorist.recall.request import listing_filter
 from memorist.remember.entities import SUBJECT
 from memorist.text.words import fold
 from memorist.upkeep.walk import COUNTED, ROLES, TOGETHER, named
+from memorist_server.inspector.browse import newest, now_of
 
 RECENT = 200
 """The newest memories, whose names are suggested."""

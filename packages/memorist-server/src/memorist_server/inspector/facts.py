@@ -1,6 +1,6 @@
 """Facts as people look at them: those about a name, and those behind an answer, whenever they held.
 
-These serve the inspector. They take an engine, so that its cap holds.
+They take an engine, so that its cap holds.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from memorist.engine.engine import Engine
-from memorist.engine.looking import newest
 from memorist.model import MOST_CLASSIFIED, STATES, Fact, Filter, Kind, Memory, bare_name
+from memorist_server.inspector.browse import newest
 
 MOST_FACTS, MOST_READ = 60, 2000
 """How many facts are shown, and at most how many of a name are read to find the newest."""

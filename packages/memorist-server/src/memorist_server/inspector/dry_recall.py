@@ -1,6 +1,6 @@
 """Recalls to look at: by any recipe, with numbers of it moved, and without anything written, counted or told.
 
-These serve the inspector. They take an engine, so that its cap holds.
+They take an engine, so that its cap holds.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ class Trial:
 
     def why_not(self, id: str) -> Absence:
         """Why the answer lacks a memory."""
-        from memorist.engine.looking import known
         from memorist.recall.explain import why_not
+        from memorist_server.inspector.browse import known
 
         return why_not(self._pipeline, self._request("why_not"), self._env, known(self.engine, id))
 

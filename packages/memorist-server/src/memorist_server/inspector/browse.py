@@ -1,6 +1,6 @@
 """How people look at a memory: what there is, the newest first, and what has certain words.
 
-These serve the inspector. They take an engine, so that its cap holds: what is above it neither shows nor counts.
+They take an engine, so that its cap holds: what is above it neither shows nor counts.
 """
 
 from __future__ import annotations
