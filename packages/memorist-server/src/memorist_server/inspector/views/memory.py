@@ -16,10 +16,10 @@ from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput
 from memorist.model import CITES, Changes, Memory, Tier, keywords_of, to_data
 from memorist.model.memory import DENIES, STATES
-from memorist.text.difference import difference
 from memorist_server.inspector.access import Form
 from memorist_server.inspector.browse import changes, changes_called, known, now_of
 from memorist_server.inspector.calls import Administering, Changing, Reading, back, home_of, sees_journal
+from memorist_server.inspector.difference import difference
 from memorist_server.inspector.pages import show
 from memorist_server.inspector.views.memories import ACTIONS, VERDICTS, act
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.text.difference import LONGEST, difference
+from memorist_server.inspector.difference import LONGEST, difference
 
 CASES = {
     ("The cat sat on the mat.", "The dog sat on the rug."): (
