@@ -45,6 +45,7 @@ FORMS = {
     "a table": '[recipes.memorist.set]\n"rrf.k" = 20 # mine\n"reread.weight" = 1.0  # tuned\n[llm_options]\nurl="x"\n',
     "a line": '[recipes.memorist]\nset = { "rrf.k" = 20, "reread.weight" = 1.0 }  # mine\n[llm_options]\nurl = "x"\n',
     "quoted": "[ recipes . 'memorist' . set ]\n'rrf.k' = 20\n'reread.weight' = 1.0\n[llm_options]\nurl = 'x'",
+    "one line": "recipes = { memorist = { set = { 'rrf.k' = 20, 'reread.weight' = 1.0 } } }\n[llm_options]\nurl='x'\n",
     "windows": '[recipes.memorist.set]\r\n"rrf.k" = 20\r\n"reread.weight" = 1.0\r\n[llm_options]\r\nurl = "x"\r\n',
 }
 
@@ -114,9 +115,8 @@ def test_a_file_edited_after_it_was_tuned_is_not_undone(file: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "recipes = { memorist = { set = { 'reread.weight' = 1.0 } } }\n",
-        "[recipes.memorist]\nset = { 'a' = '''\n[recipes.memorist.set]\n''' }\n",
         "[recipes]\nmemorist = { base = 'memorist' }\n",
+        "recipes = { memorist = { base = 'memorist' } } # a note\n",
     ],
 )
 def test_a_form_that_cannot_be_edited_is_refused_with_the_lines_to_write(text: str, file: Path) -> None:
@@ -124,6 +124,11 @@ def test_a_form_that_cannot_be_edited_is_refused_with_the_lines_to_write(text: s
     with pytest.raises(InvalidInput, match=r"cannot be edited; nothing was written.*\"reread.weight\" = 1.41"):
         edit(file, content(file), "memorist", WEIGHTS)
     assert file.read_text() == text
+
+
+def test_a_text_that_looks_like_the_table_is_not_taken_for_it(file: Path) -> None:
+    after = tuned("[recipes.memorist]\nset = { 'a' = '''\n[recipes.memorist.set]\n''' }\n", file)
+    assert tomllib.loads(after)["recipes"]["memorist"]["set"] == {"a": "[recipes.memorist.set]\n", **WEIGHTS}
 
 
 def test_a_broken_file_is_refused_and_kept(file: Path) -> None:

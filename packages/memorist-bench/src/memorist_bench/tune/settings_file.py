@@ -1,14 +1,12 @@
 """The settings file: write a recipe's numbers into it without touching anything else, show the difference, undo.
 
-The text is edited, not rewritten, so comments and order stay. Every edit is parsed again: if it does not say exactly
-what it should, nothing is written.
+Comments and order stay. Every edit is parsed again: if it does not say exactly what it should, nothing is written.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,11 +14,13 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any, cast
 
+import tomlkit
+
 from memorist import trust
 from memorist.config import content_of, covered, is_trusted, own_file, project_file
 from memorist.errors import InvalidInput, NotFound, without_passwords
 from memorist.files import refusing, write_text
-from memorist.recall.data import is_bare, settings_to_toml, toml_key, toml_value
+from memorist.recall.data import settings_to_toml, toml_value
 
 RECORD = "tuned.json"
 """The name of the record, in the user's settings folder: for each file, what it held before each change."""
@@ -72,16 +72,14 @@ class Edit:
 def edit(file: Path, before: bytes | None, recipe: str, settings: Mapping[str, Any]) -> Edit:
     """The change of a file with this content that sets these parameters of a recipe."""
     wanted = _parsed(before or b"", file)
-    text = (before or b"").decode()
-    changed = wanted.setdefault("recipes", {}).setdefault(recipe, {}).setdefault("set", {})
-    changed.update(settings)
-    for new in (_in_table(text, recipe, settings), _inline(text, recipe, changed), _appended(text, recipe, settings)):
-        if new is not None and _means(new, wanted):
-            return Edit(file, before, new.encode())
-    lines = "; ".join(f"{toml_key(name)} = {toml_value(value)}" for name, value in settings.items())
+    wanted.setdefault("recipes", {}).setdefault(recipe, {}).setdefault("set", {}).update(settings)
+    new = _changed((before or b"").decode(), recipe, settings)
+    if _means(new, wanted):
+        return Edit(file, before, new.encode())
+    _, *lines = settings_to_toml(recipe, settings).splitlines()
     raise InvalidInput(
         f"The recipe {recipe!r} in {file} is written in a form that cannot be edited; nothing was written",
-        remedy=f"Write below its `set`: {lines}",
+        remedy=f"Write below its `set`: {'; '.join(lines)}",
     )
 
 
@@ -140,66 +138,18 @@ def _means(text: str, wanted: Mapping[str, Any]) -> bool:
         return False
 
 
-# Three ways to write it
-
-
-def _in_table(text: str, recipe: str, settings: Mapping[str, Any]) -> str | None:
-    """Lines of `[recipes.NAME.set]` replaced, or added as its first ones."""
-    found = _table(text, "recipes", recipe, "set")
-    if found is None:
-        return None
-    start, end = found
-    body, newline = text[start:end], _newline(text)
+def _changed(text: str, recipe: str, settings: Mapping[str, Any]) -> str:
+    """The text with these parameters where the recipe's are set, or in a new table at the end."""
+    whole: Any = tomlkit.parse(text)
+    table = whole.get("recipes", {}).get(recipe, {}).get("set")
+    if table is None:
+        newline = "\r\n" if "\r\n" in text else "\n"
+        lines = ["", COMMENT, *settings_to_toml(recipe, settings).splitlines(), ""]
+        return text + newline * (text[-1:] not in ("", "\n")) + newline.join(lines[not text :])
     for name, value in settings.items():
-        line = re.search(rf"^[ \t]*{_spelled(name)}[ \t]*=([^#\r\n]*)", body, re.MULTILINE)
-        if line is None:
-            body = f"{toml_key(name)} = {toml_value(value)}{newline}{body}"
-        else:
-            rest = body[line.start(1) + len(line[1].rstrip()) :]
-            body = f"{body[: line.start(1)]} {toml_value(value)}{rest}"
-    before = text[:start] if text[:start].endswith("\n") else text[:start] + newline
-    return before + body + text[end:]
-
-
-def _inline(text: str, recipe: str, whole: Mapping[str, Any]) -> str | None:
-    """The line `set = { … }` of `[recipes.NAME]` replaced."""
-    found = _table(text, "recipes", recipe)
-    if found is None:
-        return None
-    start, end = found
-    pattern = r"^([ \t]*set[ \t]*=[ \t]*)\{[^\r\n]*\}(?=[ \t]*(?:#[^\r\n]*)?\r?$)"
-    body, done = re.subn(
-        pattern, lambda old: f"{old[1]}{toml_value(whole)}", text[start:end], count=1, flags=re.MULTILINE
-    )
-    return text[:start] + body + text[end:] if done else None
-
-
-def _appended(text: str, recipe: str, settings: Mapping[str, Any]) -> str:
-    """A new table at the end."""
-    newline = _newline(text)
-    lines = [COMMENT, *settings_to_toml(recipe, settings).splitlines()]
-    before = text if not text or text.endswith("\n") else text + newline
-    return before + (newline if before else "") + newline.join(lines) + newline
-
-
-def _table(text: str, *names: str) -> tuple[int, int] | None:
-    """Where the lines below a table's heading begin and end."""
-    dotted = r"[ \t]*\.[ \t]*".join(map(_spelled, names))
-    heading = re.search(rf"^[ \t]*\[[ \t]*{dotted}[ \t]*\][^\r\n]*(?:\r?\n|\Z)", text, re.MULTILINE)
-    if heading is None:
-        return None
-    following = re.compile(r"^[ \t]*\[", re.MULTILINE).search(text, heading.end())
-    return heading.end(), following.start() if following else len(text)
-
-
-def _spelled(name: str) -> str:
-    """A pattern for a key, quoted or, if it may be, bare."""
-    quoted = rf"\"{re.escape(name)}\"|'{re.escape(name)}'"
-    return rf"(?:{quoted}|{re.escape(name)})" if is_bare(name) else rf"(?:{quoted})"
-
-
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
+        table[name] = tomlkit.value(toml_value(value))
+    after = tomlkit.dumps(whole)
+    return after if "\r\n" not in text else after.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 # What files held before
