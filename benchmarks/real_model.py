@@ -17,7 +17,7 @@ from common import options
 
 import memorist
 from memorist.engine.engine import Engine
-from memorist.testing.recorded_run import GOAL, STEPS
+from tests.recorded_run import GOAL, STEPS
 
 TEXTS = (
     ("Bob", "2024-03-10", "Last week I moved from Oslo to Stockholm."),

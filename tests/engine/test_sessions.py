@@ -22,12 +22,12 @@ from memorist.ports.notices import Notice
 from memorist.remember.sessions import IDLE
 from memorist.testing import FakeClock, FakeEmbedder
 from memorist.testing.llm_server import Fault, OpenAIServer
-from memorist.testing.recorded_run import GOAL, STEPS
+from tests.recorded_run import GOAL, STEPS
 
 LIVE_AND_HANG = """
 import sys, time, memorist
 from memorist.testing import FakeEmbedder
-from memorist.testing.recorded_run import GOAL, STEPS
+from tests.recorded_run import GOAL, STEPS
 memory = memorist.open(sys.argv[1], embedder=FakeEmbedder())
 session = memory.session(GOAL, "run")
 for step in STEPS:

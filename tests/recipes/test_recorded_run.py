@@ -13,7 +13,7 @@ from memorist import Engine
 from memorist.model import Kind, Recall
 from memorist.testing import FakeClock
 from memorist.testing.llm_server import Answer, AnthropicServer, Fault, LLMRequest, OpenAIServer, ScriptedLLM
-from memorist.testing.recorded_run import FAILURE, FIND, GOAL, STEPS, answer
+from tests.recorded_run import FAILURE, FIND, GOAL, STEPS, answer
 
 HOW = "How do I raise the sync timeout?"
 WHERE = "Where is the sync log of Heron?"

@@ -32,10 +32,10 @@ from memorist.ports.notices import Notice, Notices
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder
-from memorist.testing.recorded_run import GOAL, STEPS
 from memorist.upkeep.change import Change
 from memorist.upkeep.tidy import Tidying
 from tests.recipes.worlds import near
+from tests.recorded_run import GOAL, STEPS
 from tests.upkeep.worlds import answers, fill, opened
 
 DAY = timedelta(days=1)

@@ -23,7 +23,7 @@ from memorist.remember.sessions.session import IDLE
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sql import bookkeeping
 from memorist.stores.sqlite import SqliteStore
-from memorist.testing.recorded_run import (
+from tests.recorded_run import (
     FAILURE,
     FIND,
     FIRST_OF_RAISE,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memorist.asking.sessions import Turn
 from memorist.remember.sessions.rules import FAILED, MOST, REPORTED, STATED, WORKED, SessionRules, outcome, statements
 from memorist.remember.sessions.run import as_phrase, subgoals
-from memorist.testing.recorded_run import FIND, FIRST_OF_RAISE, GOAL, RAISE, REWARDS_BY_RULES, STEPS
+from tests.recorded_run import FIND, FIRST_OF_RAISE, GOAL, RAISE, REWARDS_BY_RULES, STEPS
 
 RULES = SessionRules()
 TURNS = [Turn(step.observation, step.action or "", reward=step.reward) for step in STEPS]

@@ -18,7 +18,7 @@ from memorist.remember.sessions import Session, Sessions
 from memorist.remember.writer import Writer
 from memorist.stores.memory import MemoryStore
 from memorist.testing import FakeClock, FakeEmbedder
-from memorist.testing.recorded_run import GOAL, STEPS, RecordedStep
+from tests.recorded_run import GOAL, STEPS, RecordedStep
 
 EMBEDDER = FakeEmbedder(256)
 
