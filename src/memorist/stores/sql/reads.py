@@ -243,9 +243,9 @@ class Reads:
             dimension=generation and generation.dim,
         )
 
-    def held(self, seen: int) -> Held:
+    def held(self, since: int = 0) -> Held:
         """How much was written after a `seq`."""
-        return Held(self.counters().seq, *(self._db.first(self._sql.held, {"seen": seen}) or (0, 0)))
+        return Held(self.counters().seq, *(self._db.first(self._sql.held, {"seen": since}) or (0, 0)))
 
     def value(self, sql: str) -> Any:
         """The answer to a question that only one database has."""

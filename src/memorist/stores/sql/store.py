@@ -7,13 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar
 
 from memorist.errors import StoreBusy
-from memorist.model import Entity, Filter, Link, Memory
-from memorist.ports import Batch, Entry, Held, Job, Page, Plan, Record, StoreStats, Vectors
+from memorist.model import Filter, Memory
+from memorist.ports import Batch, Page, Plan, Record, StoreStats, Vectors
 from memorist.ports.notices import inner_span
 from memorist.stores.encoding import Pack, encode, pack_all
 from memorist.stores.index_file import Counters, IndexFile
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from memorist.stores.index_server import ServerIndex
     from memorist.stores.sql.usage_queue import UsageQueue
 
+A = ParamSpec("A")
 T = TypeVar("T")
 P = TypeVar("P")
 PUBLISH_EVERY, PUBLISH_PATIENCE = 0.1, 10.0
@@ -123,9 +125,37 @@ class SqlStore(ABC, Generic[P]):
         """Make room for vectors of another embedding generation, next to the searched ones."""
         self._write(lambda write: generations.prepare(write, embedding, dim))
 
-    def lacking(self, embedding: str, limit: int) -> list[Memory]:
-        """Memories in every form without vectors of a prepared generation, in the order written."""
-        return self._read_still(lambda reads: reads.lacking(embedding, limit))
+    @staticmethod
+    def _answered(
+        question: Callable[Concatenate[Reads, A], T], *, still: bool = False
+    ) -> Callable[Concatenate[SqlStore[P], A], T]:
+        """A method that passes a question on to a connection; `still` if all statements must see one state."""
+
+        @wraps(question)
+        def ask(self: SqlStore[P], *args: A.args, **kwargs: A.kwargs) -> T:
+            read = self._read_still if still else self._read
+            return read(lambda reads: question(reads, *args, **kwargs))
+
+        return ask
+
+    lacking = _answered(Reads.lacking, still=True)
+    embedded = _answered(Reads.embedded)
+    get = _answered(Reads.get)
+    history = _answered(Reads.history)
+    keyed = _answered(Reads.keyed)
+    saying = _answered(Reads.saying)
+    turns = _answered(Reads.turns)
+    last_position = _answered(Reads.last_position)
+    vectors = _answered(Reads.vectors, still=True)
+    jobs = _answered(Reads.jobs)
+    journal = _answered(Reads.journal, still=True)
+    neighbours = _answered(Reads.neighbours, still=True)
+    links = _answered(Reads.links)
+    entities = _answered(Reads.entities, still=True)
+    named = _answered(Reads.named, still=True)
+    alike = _answered(Reads.alike, still=True)
+    noise = _answered(Reads.noise)
+    held = _answered(Reads.held, still=True)
 
     def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
         """Keep vectors of a prepared generation for those memories whose text is unchanged."""
@@ -154,71 +184,11 @@ class SqlStore(ABC, Generic[P]):
         with inner_span("memorist.store.write"):
             return self._write(change)
 
-    def embedded(self, ids: Sequence[str]) -> set[str]:
-        """Which of these memories have vectors of the store's embedding generation."""
-        return self._read(lambda reads: reads.embedded(ids))
-
-    def get(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """The memories with these ids, with their usage; unknown ids are left out."""
-        return self._read(lambda reads: reads.get(ids))
-
     def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
         """Memories that a filter admits, in the order written."""
         check_limit(limit)
         read = self._read if where.conditions is None else self._read_still
         return read(lambda reads: reads.scan(where, limit, cursor))
-
-    def history(self, id: str) -> list[Memory]:
-        """All versions of a memory, newest first."""
-        return self._read(lambda reads: reads.history(id))
-
-    def keyed(self, keys: Sequence[str]) -> list[Memory]:
-        """Every memory with one of these keys, in every scope and form, in the order written."""
-        return self._read(lambda reads: reads.keyed(keys))
-
-    def saying(self, texts: Sequence[str]) -> list[Memory]:
-        """The current memories whose text is the same as one of these, in every scope and in the order written."""
-        return self._read(lambda reads: reads.saying(texts))
-
-    def turns(self, session: str, first: int, last: int) -> list[Memory]:
-        """The memories of a session between two positions, ordered by position and then by the order of writing."""
-        return self._read(lambda reads: reads.turns(session, first, last))
-
-    def last_position(self, session: str) -> int | None:
-        """The position of the last turn of a session; None if no turn has one."""
-        return self._read(lambda reads: reads.last_position(session))
-
-    def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
-        """All views of each memory that has vectors."""
-        return self._read_still(lambda reads: reads.vectors(ids))
-
-    def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
-        """Pending jobs, earliest due first; optionally of one task, or about one subject."""
-        return self._read(lambda reads: reads.jobs(task, limit, subject))
-
-    def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
-        """Journal entries, newest first; optionally of one verb, or about one memory."""
-        return self._read_still(lambda reads: reads.journal(verb, subject, limit))
-
-    def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
-        """The memories around each of these in its session, by position, itself included."""
-        return self._read_still(lambda reads: reads.neighbours(ids, before, after))
-
-    def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
-        """Links that start or end at any of these ids, with one of these relations (any relation if none is given)."""
-        return self._read(lambda reads: reads.links(ids, *relations))
-
-    def entities(self, names: Sequence[str]) -> list[Entity]:
-        """Entities whose name or alias is one of these, ignoring case."""
-        return self._read_still(lambda reads: reads.entities(names))
-
-    def named(self, ids: Sequence[str]) -> list[Entity]:
-        """The entities with these ids."""
-        return self._read_still(lambda reads: reads.named(ids))
-
-    def alike(self, names: Sequence[str]) -> list[Entity]:
-        """Entities with a name or alias that shares a three-letter prefix with one of these."""
-        return self._read_still(lambda reads: reads.alike(names))
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
         """Count a recall of each memory; while another writer has the lock, the next write counts it."""
@@ -254,10 +224,6 @@ class SqlStore(ABC, Generic[P]):
         """Add meaningless texts to the noise bank, which keeps the newest `keep`."""
         self._write(lambda write: write.learn_noise(texts, keep))
 
-    def noise(self) -> list[str]:
-        """The texts of the noise bank, oldest first."""
-        return self._read(Reads.noise)
-
     def view(self) -> IndexView:
         """The newest state, including what other processes have committed."""
         return self._cache.view()
@@ -265,10 +231,6 @@ class SqlStore(ABC, Generic[P]):
     def stats(self) -> StoreStats:
         """The size of the store."""
         return self._read_still(self._stats)
-
-    def held(self, since: int = 0) -> Held:
-        """The content counter, and the number and size of the memories that changed after an earlier one."""
-        return self._read_still(lambda reads: reads.held(since))
 
     def records(self) -> Generator[StoreStats | Record]:
         """The statistics, then every record as of one moment."""
