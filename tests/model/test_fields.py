@@ -55,7 +55,7 @@ def test_nested_fields_are_flattened_with_their_metadata() -> None:
 def test_keywords_are_completed_from_the_model() -> None:
     keywords = keywords_of(ThingFields)
     assert (keywords["height"].range, keywords["height"].description) == (Range(1, 9), "How tall it is.")
-    assert keywords["colour"].choices == ("red", "blue") and keywords["colour"].nullable
+    assert keywords["colour"].choices == ("red", "blue")
     assert (keywords["label"].default, keywords["label"].description) == ("none", "What is written on it.")
     with pytest.raises(TypeError, match="not a TypedDict"):
         keywords_of(Thing)

@@ -13,7 +13,7 @@ import pytest
 import memorist
 from memorist.engine.verbs import Verbs
 from memorist.surfaces.cli.app import all_commands
-from memorist.surfaces.remedies import ROUTES, TOOLS, as_command, as_route, as_tool, calls_in, in_words
+from memorist.surfaces.remedies import ROUTES, TOOLS, Given, as_command, as_route, as_tool, in_words
 from memorist_server.mcp.server import TOOLS as MCP_TOOLS
 from memorist_server.rest.app import create_app
 from memorist_server.rest.server import Settings
@@ -44,7 +44,10 @@ def remedies() -> Iterator[tuple[str, str]]:
 
 
 REMEDIES = list(remedies())
-CALLS = {(verb, *given): given for _, text in REMEDIES for verb, given in calls_in(text)}
+CALLS: dict[tuple[str, ...], Given] = {}
+"""Every call of a verb that a remedy names, with its keywords."""
+for _, text in REMEDIES:
+    in_words(text, lambda verb, given: str(CALLS.setdefault((verb, *given), given)))
 
 
 def test_no_remedy_of_the_engine_speaks_the_words_of_one_surface() -> None:

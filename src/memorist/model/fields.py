@@ -98,11 +98,6 @@ class FieldInfo:
         return _choices(self.type)
 
     @property
-    def nullable(self) -> bool:
-        """Whether None is allowed."""
-        return type(None) in members(self.type)
-
-    @property
     def is_time(self) -> bool:
         """Whether its values are moments."""
         return datetime in members(self.type)

@@ -35,11 +35,6 @@ TOOLS["list"] = "recall"
 """The tool of a verb; other verbs are for the person who runs the server, as commands."""
 
 
-def calls_in(remedy: str) -> list[tuple[str, Given]]:
-    """The calls that a remedy names: each verb, and the keywords it is called with."""
-    return [call for found in _CALL.finditer(remedy) if (call := _parsed(found)) is not None]
-
-
 def in_words(remedy: str, speak: Speak) -> str:
     """A remedy with each call in the words of a surface."""
 
