@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import wraps
-from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from memorist.engine.verbs import KindOfError, SessionVerbs, Verbs
+from memorist.engine.verbs import SessionVerbs, Verbs
 from memorist.errors import InvalidInput
 from memorist.model import GateDecision, Remembered
 from memorist.ports import Receipt
@@ -36,7 +35,7 @@ class AsyncEngine:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: KindOfError, error: BaseException | None, trace: TracebackType | None) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> AsyncSession:
@@ -128,5 +127,5 @@ class AsyncSession:
         self._session = await asyncio.to_thread(self._open)
         return self
 
-    async def __aexit__(self, kind: KindOfError, error: BaseException | None, trace: TracebackType | None) -> None:
-        await asyncio.to_thread(self.session.__exit__, kind, error, trace)
+    async def __aexit__(self, *error: object) -> None:
+        await asyncio.to_thread(self.session.__exit__, *error)

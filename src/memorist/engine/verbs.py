@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Protocol, Self, Unpack, overload
 
 from memorist.model import (
@@ -34,8 +33,6 @@ from memorist.upkeep.sleep import Sleep
 from memorist.upkeep.tidy import Tidying
 from memorist.upkeep.transfer import Exported
 from memorist.upkeep.walk import EntitySummary, Neighbourhood
-
-KindOfError = type[BaseException] | None
 
 
 class SessionVerbs(Protocol):
@@ -84,7 +81,7 @@ class SessionVerbs(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(self, kind: KindOfError, error: BaseException | None, trace: TracebackType | None) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 class Verbs(Protocol):
@@ -101,7 +98,7 @@ class Verbs(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(self, kind: KindOfError, error: BaseException | None, trace: TracebackType | None) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
     # Writing
 

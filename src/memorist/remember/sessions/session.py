@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from types import TracebackType
 from typing import Concatenate, ParamSpec, Self, TypeVar
 from uuid import uuid4
 
@@ -363,13 +362,11 @@ class Session:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object = None, *_: object) -> None:
         """Commit, even after an exception: an agent learns from failures too."""
         try:
             self.commit()
         except Exception:
-            if error is None:
+            if kind is None:
                 raise
             logger.warning("session %r was not committed and will be when it is idle", self.id, exc_info=True)

@@ -7,7 +7,6 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, Protocol, Self, get_args
 
 from memorist.errors import InvalidInput
@@ -133,9 +132,7 @@ class KeyRing:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
