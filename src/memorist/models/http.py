@@ -132,11 +132,9 @@ class Endpoint(HttpClient):
         return self._decoded(self.exchange("GET", path))
 
     def unusable(self, what: str, *, remedy: str = _CHECK_NAME) -> ModelUnavailable:
-        """The error for an answer that cannot be used."""
         return ModelUnavailable(f"{self._shown} {what}", remedy=remedy)
 
     def worth_repeating(self, outcome: Outcome) -> bool:
-        """Whether the same request may succeed a little later."""
         import httpx
 
         if isinstance(outcome, Reply):

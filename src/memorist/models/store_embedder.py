@@ -173,7 +173,6 @@ class _Within(StoreEmbedder):
         self._owner = owner
 
     def making(self, generation: str | None) -> Embedder:
-        """The embedder that makes vectors of a generation."""
         return self._owner.making(generation)
 
 

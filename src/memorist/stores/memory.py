@@ -69,32 +69,26 @@ class MemoryStore:
 
     @property
     def space(self) -> str:
-        """The name of the space."""
         return self._space
 
     @property
     def embedding(self) -> str | None:
-        """The embedding generation of the store's vectors, None before the first."""
         return self._adopted and self._adopted[0]
 
     def adopt(self, embedding: str, dim: int) -> None:
-        """Declare the embedding generation of vectors to come; refused when the store has another."""
         with self._lock:
             check_adoption(self._adopted, embedding, dim)
             self._adopted = (embedding, dim)
 
     def prepare(self, embedding: str, dim: int) -> None:
-        """Make room for vectors of another embedding generation, next to the searched ones."""
         with self._lock:
             self._prepared.prepare(embedding, dim, self._adopted)
 
     def lacking(self, embedding: str, limit: int) -> list[Memory]:
-        """Memories in every form without vectors of a prepared generation, in the order written."""
         with self._lock:
             return list(islice(self._without(embedding), limit))
 
     def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors of a prepared generation for those memories whose text is unchanged."""
         with self._lock:
             same = [one for one in memories if one.id in self._kept and self._kept[one.id].memory.text == one.text]
             added = {one.id: self._kept[one.id]._replace(vectors=vectors[one.id]) for one in same if one.id in vectors}
@@ -122,7 +116,6 @@ class MemoryStore:
         return (one.memory for one in kept if not self._prepared.covers(embedding, one.place, one.memory))
 
     def put(self, batch: Batch) -> list[Memory]:
-        """Write a batch atomically and return its memories as the store now has them."""
         with self._lock:
             check_vectors(batch, self._adopted)
             if batch.erased and (gone := self._with_versions(batch.erased)):
@@ -152,17 +145,14 @@ class MemoryStore:
             return self.put(plan(self))
 
     def embedded(self, ids: Sequence[str]) -> set[str]:
-        """Which of these memories have vectors of the store's embedding generation."""
         with self._lock:
             return {id for id in ids if id in self._kept and self._kept[id].vectors}
 
     def get(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """The memories with these ids, with their usage; unknown ids are left out."""
         with self._lock:
             return {id: self._kept[id].memory for id in ids if id in self._kept}
 
     def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
-        """Memories that a filter admits, in the order written."""
         check_limit(limit)
         after = position_of(cursor)
         if limit == 0:
@@ -174,19 +164,16 @@ class MemoryStore:
         return Page(tuple(kept.memory for kept in found[:limit]), more)
 
     def history(self, id: str) -> list[Memory]:
-        """All versions of a memory, newest first."""
         with self._lock:
             versions = [self._kept[version].memory for version in self._with_versions([id])]
         return sorted(versions, key=lambda memory: memory.version, reverse=True)
 
     def keyed(self, keys: Sequence[str]) -> list[Memory]:
-        """Every memory with one of these keys, in every scope and form, in the order written."""
         asked = set(keys)
         with self._lock:
             return [kept.memory for kept in self._in_order() if kept.memory.origin.key in asked]
 
     def saying(self, texts: Sequence[str]) -> list[Memory]:
-        """The current memories whose text is the same as one of these, in every scope and in the order written."""
         with self._lock:
             held = sorted([self._kept[id] for id in self._sayings.of(texts)], key=lambda kept: kept.place)
             return [kept.memory for kept in held]
@@ -202,22 +189,18 @@ class MemoryStore:
         }
 
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
-        """The memories of a session between two positions, ordered by position and then by the order of writing."""
         with self._lock:
             return session_turns([kept.memory for kept in self._in_order()], session, first, last)
 
     def last_position(self, session: str) -> int | None:
-        """The position of the last turn of a session; None if no turn has one."""
         return max((one.origin.position or 0 for one in self.turns(session, 0, 2**63)), default=None)
 
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
-        """Pending jobs, earliest due first; optionally of one task, or about one subject."""
         with self._lock:
             wanted = [one for one in self._jobs.values() if task in (None, one.task) and subject in (None, one.subject)]
         return sorted(wanted, key=lambda job: (job.due, job.task, job.subject))[:limit]
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
-        """Journal entries, newest first; optionally of one verb, or about one memory."""
         with self._lock:
             newest = reversed(self._journal.values())
             wanted = (one for one in newest if verb in (None, one.verb) and subject in (None, *one.subjects))
@@ -252,7 +235,6 @@ class MemoryStore:
             return self._entities.called(lambda name: beginning(name).startswith(asked))
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
-        """Count a recall of each memory."""
         with self._lock:
             for id in set(ids) & self._kept.keys():
                 kept = self._kept[id]
@@ -260,28 +242,23 @@ class MemoryStore:
                 self._kept[id] = kept._replace(memory=replace(kept.memory, usage=usage))
 
     def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
-        """Remember that a session was shown these memories."""
         with self._lock:
             self._shown.setdefault(session, {}).update(dict.fromkeys(ids, at))
 
     def shown(self, session: str, since: datetime) -> set[str]:
-        """The memories that a session was shown since a moment."""
         with self._lock:
             return {id for id, at in self._shown.get(session, {}).items() if at >= since}
 
     def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
-        """Add meaningless texts to the noise bank, which keeps the newest `keep`."""
         with self._lock:
             fresh = [text for text in dict.fromkeys(texts) if text not in self._noise]
             self._noise = [*self._noise, *fresh][-keep:] if keep else []
 
     def noise(self) -> list[str]:
-        """The texts of the noise bank, oldest first."""
         with self._lock:
             return list(self._noise)
 
     def delete(self, ids: Sequence[str]) -> list[str]:
-        """Erase memories with their versions, vectors, links, usage and showings; returns the erased ids."""
         with self._lock:
             if gone := self._with_versions(ids):
                 self._erase(gone)
@@ -310,7 +287,6 @@ class MemoryStore:
             return Held(self._generation, len(self._kept), size)
 
     def records(self) -> Generator[StoreStats | Record]:
-        """The statistics, then every record as of one moment."""
         with self._lock:
             kept = [one.memory for one in self._in_order()]
             vectors, journal = self.vectors([memory.id for memory in kept]), list(self._journal.values())

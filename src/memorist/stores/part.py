@@ -55,27 +55,21 @@ class PartReader:
         return [memory for memory in memories if self.holds(memory.worth.classification)]
 
     def get(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """The memories with these ids, with their usage; unknown ids are left out."""
         return {one.id: one for one in self._seen(self._reader.get(ids).values())}
 
     def history(self, id: str) -> list[Memory]:
-        """All versions of a memory, newest first."""
         return self._seen(self._reader.history(id))
 
     def keyed(self, keys: Sequence[str]) -> list[Memory]:
-        """Every memory with one of these keys, in every scope and form, in the order written."""
         return self._seen(self._reader.keyed(keys))
 
     def saying(self, texts: Sequence[str]) -> list[Memory]:
-        """The current memories whose text is the same as one of these, in every scope and in the order written."""
         return self._seen(self._reader.saying(texts))
 
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
-        """The memories of a session between two positions, ordered by position and then by the order of writing."""
         return self._seen(self._reader.turns(session, first, last))
 
     def last_position(self, session: str) -> int | None:
-        """The position of the last turn of a session; None if no turn has one."""
         last = self._reader.last_position(session)
         while last is not None and last >= 0:
             seen = self.turns(session, last - FEW, last)
@@ -85,7 +79,6 @@ class PartReader:
         return None
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
-        """All views of each memory that has vectors."""
         return self._reader.vectors(list(self.get(ids)))
 
     def links(self, ids: Sequence[str], *relations: str) -> list[Link]:
@@ -105,22 +98,18 @@ class PartReader:
         return {id for id, memory in memories.items() if not self.holds(memory.worth.classification)}
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
-        """Entities whose name or alias is one of these, ignoring case."""
         return self._known(self._reader.entities(names))
 
     def named(self, ids: Sequence[str]) -> list[Entity]:
-        """The entities with these ids."""
         return self._known(self._reader.named(ids))
 
     def alike(self, names: Sequence[str]) -> list[Entity]:
-        """Entities with a name or alias that shares a three-letter prefix with one of these: possible matches."""
         return self._known(self._reader.alike(names))
 
     def _known(self, entities: Iterable[Entity]) -> list[Entity]:
         return [one for one in entities if self.holds(marked_classification(one.id))]
 
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
-        """Pending jobs, earliest due first; optionally of one task, or about one subject."""
         found = self._reader.jobs(None if task is None else self._marked(task), ALL, subject)
         jobs = [job for job in found if self.holds(marked_classification(job.task))][:limit]
         return jobs if self._own is None else [replace(job, task=bare_name(job.task)) for job in jobs]
@@ -129,7 +118,6 @@ class PartReader:
         return task if self._own is None else marked(task, self._own)
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
-        """Journal entries, newest first; optionally of one verb, or about one memory."""
         asked = limit
         while True:
             read = self._reader.journal(verb, subject, asked)
@@ -195,7 +183,6 @@ class Part(PartReader):
 
     @property
     def space(self) -> str:
-        """The name of the space."""
         return self._store.space
 
     @property
@@ -210,7 +197,6 @@ class Part(PartReader):
         return self._store.view().part(self.lowest, self.highest)
 
     def scan(self, where: Filter, limit: int, cursor: str | None = None) -> Page:
-        """Memories that a filter admits, in the order written."""
         within = replace(where, max_classification=min(where.max_classification, self.highest))
         found: list[Memory] = []
         while True:
@@ -221,7 +207,6 @@ class Part(PartReader):
                 return Page(tuple(found), cursor)
 
     def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
-        """The memories around each of these in its session, by position, itself included; unknown ids are left out."""
         around = {id: list[Memory]() for id in self.get(ids)}
         wanted, reach = list(around), 1
         while wanted:
@@ -237,7 +222,6 @@ class Part(PartReader):
     # Writing
 
     def put(self, batch: Batch) -> list[Memory]:
-        """Write a batch atomically and return its memories as the store now has them."""
         return self.update(lambda reader: batch, batch)
 
     def update(self, plan: Plan, draft: Batch | None = None) -> list[Memory]:
@@ -250,21 +234,17 @@ class Part(PartReader):
         return self._store.update(planned, draft)
 
     def delete(self, ids: Sequence[str]) -> list[str]:
-        """Erase memories with their versions, vectors, links, usage and showings; returns the erased ids."""
         return self._store.delete(list(self.get(ids)))
 
     # Bookkeeping
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
-        """Count a recall of each memory."""
         self._store.touch(ids, at)
 
     def show(self, session: str, ids: Sequence[str], at: datetime) -> None:
-        """Remember that a session was shown these memories."""
         self._store.show(session, ids, at)
 
     def shown(self, session: str, since: datetime) -> set[str]:
-        """The memories that a session was shown since a moment."""
         return set(self.get(sorted(self._store.shown(session, since))))
 
     def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
@@ -280,15 +260,12 @@ class Part(PartReader):
 
     @property
     def embedding(self) -> str | None:
-        """The embedding generation of the store's vectors, None before the first."""
         return self._store.embedding
 
     def adopt(self, embedding: str, dim: int) -> None:
-        """Declare the embedding generation of vectors to come; refused when the store has another."""
         self._store.adopt(embedding, dim)
 
     def embedded(self, ids: Sequence[str]) -> set[str]:
-        """Which of these memories have vectors of the store's embedding generation."""
         return self._store.embedded(list(self.get(ids)))
 
     def prepare(self, embedding: str, dim: int) -> None:
@@ -310,7 +287,6 @@ class Part(PartReader):
     # Maintenance
 
     def scrub(self, *, rewrite: bool = False) -> bool:
-        """Remove every byte of erased data from the files; False while a reader elsewhere still uses the old state."""
         return self._store.scrub(rewrite=rewrite)
 
     def stats(self) -> StoreStats:

@@ -61,7 +61,6 @@ class StoredEmbedder:
 
     @property
     def dim(self) -> int:
-        """The dimension of its vectors."""
         return self.embedder.dim
 
     def embed(self, texts: Sequence[str], *, purpose: Purpose, progress: Progress | None = None) -> Vector:

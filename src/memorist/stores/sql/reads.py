@@ -85,30 +85,24 @@ class Reads:
         return {id: found[id] for id in asked if id in found}
 
     def get(self, ids: Sequence[str]) -> dict[str, Memory]:
-        """The memories with these ids, with their usage; unknown ids are left out."""
         found = self.fetch(ids)
         if len(ids) == 1:
             self._refuse_skipped()
         return {id: stored.memory for id, stored in found.items()}
 
     def history(self, id: str) -> list[Memory]:
-        """All versions of a memory, newest first."""
         return self._memories(self._sql.history, {"id": id})
 
     def keyed(self, keys: Sequence[str]) -> list[Memory]:
-        """Every memory with one of these keys, in every scope and form, in the order written."""
         return self._memories(self._sql.by_keys, {"keys": encodable(keys)})
 
     def saying(self, texts: Sequence[str]) -> list[Memory]:
-        """The current memories whose text is the same as one of these, in every scope and in the order written."""
         return self._memories(self._sql.by_saying, {"said": list(map(said, texts))}) if texts else []
 
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
-        """The memories of a session between two positions, ordered by position and then by the order of writing."""
         return self._memories(self._sql.by_position, {"session": session, "first": first, "last": last})
 
     def last_position(self, session: str) -> int | None:
-        """The position of the last turn of a session; None if no turn has one."""
         return self._db.value(self._sql.last_position, {"session": session})
 
     def scan(self, where: Filter, limit: int, cursor: str | None) -> Page:
@@ -164,13 +158,11 @@ class Reads:
         return self._db.first(self._sql.any_lacking, {"generation": generation.id}) is not None
 
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
-        """Pending jobs, earliest due first; optionally of one task, or about one subject."""
         if not all(one is None or encodes(one) for one in (task, subject)):
             return []
         return list(map(job_of, self._db.execute(self._sql.jobs, {"task": task, "subject": subject, "limit": limit})))
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
-        """Journal entries, newest first; optionally of one verb, or about one memory."""
         if not all(one is None or encodes(one) for one in (verb, subject)):
             return []
         rows = list(self._db.execute(self._sql.journal, {"verb": verb, "subject": subject, "limit": limit}))
@@ -196,7 +188,6 @@ class Reads:
         return self._entities_by(self._sql.entities_prefixed, map(beginning, names))
 
     def named(self, ids: Sequence[str]) -> list[Entity]:
-        """The entities with these ids."""
         return list(self.entities_of(ids).values())
 
     def entities_of(self, ids: Sequence[str]) -> dict[str, Entity]:
@@ -252,11 +243,9 @@ class Reads:
         return self._db.value(sql)
 
     def count(self) -> int:
-        """The number of memories, in every form."""
         return self._db.value(self._sql.count)
 
     def changed(self, seen: int) -> Iterator[IndexEntry]:
-        """The memories written after a `seq`, in the order of writing."""
         generation = self.generation()
         sql = self._sql.changed_links if seen else self._sql.entity_links
         links = self._db.execute(sql, {"seen": seen, "relations": list(ENTITY_RELATIONS)})
@@ -278,7 +267,6 @@ class Reads:
         return vector if len(vector) == generation.dim else None
 
     def deleted(self, seen: int) -> Iterator[str]:
-        """The ids erased after a `seq`."""
         return (id for (id,) in self._db.execute(self._sql.deleted, {"seen": seen}))
 
     def records(self) -> Iterator[Record]:

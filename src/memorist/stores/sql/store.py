@@ -167,7 +167,6 @@ class SqlStore(ABC, Generic[P]):
         return self._write(lambda write: generations.switch(write, embedding))
 
     def put(self, batch: Batch) -> list[Memory]:
-        """Write a batch atomically and return its memories as the store now has them."""
         encoded = encode(batch, self._pack)
         return self._traced(lambda write: write.batch(encoded))
 
@@ -177,7 +176,6 @@ class SqlStore(ABC, Generic[P]):
         return self._traced(lambda write: write.batch(encode(plan(write.reads), self._pack, encoded)))
 
     def delete(self, ids: Sequence[str]) -> list[str]:
-        """Erase memories with their versions, vectors, links, usage and showings; returns the erased ids."""
         return self._traced(lambda write: write.erase(ids))
 
     def _traced(self, change: Callable[[Write[P]], T]) -> T:

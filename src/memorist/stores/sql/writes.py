@@ -31,7 +31,6 @@ class WriteReads(Reads):
         self._known: dict[str, Stored | None] = {}
 
     def fetch(self, ids: Iterable[str]) -> dict[str, Stored]:
-        """The memories with these ids and their rows, in the order of the ids."""
         asked = list(dict.fromkeys(ids))
         if unknown := [id for id in asked if id not in self._known]:
             self._known |= {**dict.fromkeys(unknown), **super().fetch(unknown)}

@@ -58,7 +58,6 @@ class Database:
         return self.execute(sql, values)
 
     def execute_many(self, sql: str, rows: Iterable[Values]) -> None:
-        """Run a statement once per row of values."""
         given = list(rows)
         if given and _bound(given[0]) is not given[0]:  # all rows have values of the same types
             given = [_bound(row) for row in given]
@@ -66,16 +65,13 @@ class Database:
             self._connection.executemany(sql, given)  # pyright: ignore[reportUnknownMemberType]
 
     def change(self, sql: str, values: Values = ()) -> int:
-        """Run a statement and return the number of rows that it changed."""
         self.execute(sql, values)
         return self._connection.changes()
 
     def first(self, sql: str, values: Values = ()) -> Row | None:
-        """The first row, if there is one."""
         return next(iter(self.execute(sql, values)), None)
 
     def value(self, sql: str, values: Values = ()) -> Any:
-        """The only value of the only row."""
         ((value,),) = self.execute(sql, values)
         return value
 

@@ -89,7 +89,6 @@ class SqliteStore(SqlStore[bytes]):
         return super().nbytes + self._connections.nbytes
 
     def delete(self, ids: Sequence[str]) -> list[str]:
-        """Erase memories with their versions, vectors, links, usage and showings; returns the erased ids."""
         gone = super().delete(ids)
         if gone:
             self.scrub()

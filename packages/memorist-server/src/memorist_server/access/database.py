@@ -165,7 +165,6 @@ class DatabaseAnswers:
         self._clear_at = 0.0
 
     def begin(self, ticket: Ticket, patience: float) -> bytes | None:
-        """The stored answer; None if the request is to be answered now."""
         self._clear()
         values = {
             **_whose(ticket.caller, ticket.key),
@@ -180,11 +179,9 @@ class DatabaseAnswers:
         raise StoreBusy("Others begin and end the same request", remedy="Try again in a moment.")
 
     def keep(self, ticket: Ticket, body: bytes) -> None:
-        """Store the answer that was sent."""
         self._tables.rows(_KEEP, {**_whose(ticket.caller, ticket.key), "body": body})
 
     def drop(self, ticket: Ticket) -> None:
-        """Let the request be tried again, because it was refused or failed."""
         self._tables.rows(_DROP, _whose(ticket.caller, ticket.key))
 
     def forget(self, space: str, texts_of: TextsOf) -> bool:

@@ -187,7 +187,6 @@ class FileAnswers:
                 db.execute(statement)
 
     def begin(self, ticket: Ticket, patience: float) -> bytes | None:
-        """The stored answer; None if the request is to be answered now."""
         now = self._clock()
         with self._connections.writing() as db:
             db.execute("DELETE FROM answers WHERE at < ?", (now - KEPT,))
@@ -208,13 +207,11 @@ class FileAnswers:
         return None
 
     def keep(self, ticket: Ticket, body: bytes) -> None:
-        """Store the answer that was sent."""
         with self._connections.writing() as db:
             values = (body, ticket.caller, ticket.key)
             db.execute("UPDATE answers SET body = ? WHERE caller = ? AND key = ?", values)
 
     def drop(self, ticket: Ticket) -> None:
-        """Let the request be tried again, because it was refused or failed."""
         with self._connections.writing() as db:
             db.execute("DELETE FROM answers WHERE caller = ? AND key = ? AND body IS NULL", (ticket.caller, ticket.key))
 

@@ -45,19 +45,16 @@ class Database:
         self.space = space
 
     def execute(self, sql: str, values: Values = NO_VALUES) -> list[Row]:
-        """Run a statement and return its rows."""
         cursor = self._run(sql, values)
         return cursor.fetchall() if cursor.description else []
 
     def each(self, sql: str, values: Values = NO_VALUES) -> Iterator[Row]:
-        """Run a statement and return its rows a few at a time; within one transaction."""
         self.connection.execute("SET LOCAL cursor_tuple_fraction = 1")  # all rows are read, not only the first
         with self.connection.cursor(name="memorist", binary=True) as cursor:
             cursor.itersize = FETCHED
             yield from cursor.execute(sql.encode(), {**values, "space": self.space})
 
     def change(self, sql: str, values: Values = NO_VALUES) -> int:
-        """Run a statement and return the number of rows that it changed."""
         return self._run(sql, values).rowcount
 
     def execute_many(self, sql: str, rows: Iterable[Values]) -> None:
@@ -75,11 +72,9 @@ class Database:
                 copy.write_row((self.space, *row.values()))
 
     def first(self, sql: str, values: Values = NO_VALUES) -> Row | None:
-        """The first row, if there is one."""
         return self._run(sql, values).fetchone()
 
     def value(self, sql: str, values: Values = NO_VALUES) -> Any:
-        """The only value of the only row."""
         ((value,),) = self.execute(sql, values)
         return value
 

@@ -69,17 +69,14 @@ class ServerPages:
         self._write = write
 
     def newest(self) -> Manifest | None:
-        """The index that was published last, unless something was erased since."""
         for token, epoch, seq, rows, listing, digests in self._ask(NEWEST):
             return Manifest(token, Counters(epoch, seq), rows, listing, digests)
         return None
 
     def get(self, digests: Sequence[bytes]) -> list[Row]:
-        """Pages by their digests; those that are gone are left out."""
         return self._ask(GET, {"digests": list(digests)})
 
     def publish(self, manifest: Manifest, read: Callable[[int], bytes]) -> bool:
-        """Keep the pages that are missing, and then the manifest; False if something was erased meanwhile."""
         pages = {digest: page for page, digest in enumerate(_split(manifest.digests))}
         for _ in range(ATTEMPTS):
             missing = [digest for some in _together(pages) for digest in self._unknown(self._ask, some)]
@@ -92,7 +89,6 @@ class ServerPages:
         return False
 
     def clear(self) -> None:
-        """Remove all that was published."""
         self._write(lambda write: bool(write.db.change(CLEAR_LISTS)))
         self.sweep()
 

@@ -1,0 +1,71 @@
+"""Every public method has a docstring, its own or that of the port or base class that it implements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from tests.shape.test_imports import modules, place
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Class(NamedTuple):
+    where: str
+    bases: tuple[str, ...]
+    methods: dict[str, bool]
+    """Its methods, and whether each has a docstring."""
+
+
+def name_of(base: ast.expr) -> str:
+    return ast.unparse(base).partition("[")[0].rpartition(".")[2]
+
+
+def classes() -> Iterator[tuple[str, Class]]:
+    for path in modules():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                methods: dict[str, bool] = {}
+                for one in node.body:
+                    if isinstance(one, Function) and not one.name.startswith("_"):  # overloads and setters share theirs
+                        methods[one.name] = methods.get(one.name, False) or bool(ast.get_docstring(one))
+                yield node.name, Class(str(place(path)), tuple(map(name_of, node.bases)), methods)
+
+
+CLASSES: dict[str, list[Class]] = {}
+for name, one in classes():
+    CLASSES.setdefault(name, []).append(one)
+PORTS = [one for known in CLASSES.values() for one in known if "Protocol" in one.bases and len(one.methods) > 1]
+"""The ports that a class may implement without naming them; one method alone, such as `get`, says too little."""
+
+
+def above(one: Class) -> Iterator[Class]:
+    """The classes that it names as its bases, theirs, and so on."""
+    for base in one.bases:
+        for found in CLASSES.get(base, ()):
+            yield found
+            yield from above(found)
+
+
+def bare(one: Class) -> list[str]:
+    """Its public methods without a docstring of any kind."""
+    line = [one, *above(one)]
+    there = {name for each in line for name in each.methods}
+    line += [port for port in PORTS if port.methods.keys() <= there]
+    return [name for name in one.methods if not any(each.methods.get(name) for each in line)]
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_every_public_method_has_a_docstring_of_its_own_or_implements_one(name: str) -> None:
+    if not name.startswith("_"):
+        assert {one.where: missing for one in CLASSES[name] if (missing := bare(one))} == {}
+
+
+def test_a_method_of_no_port_needs_its_own() -> None:
+    assert bare(Class("", (), {"scan": False, "neighbours": False})) == []
+    assert bare(Class("", (), {"scan": False, "neighbours": False, "extra": False})) == ["extra"]
+    assert bare(Class("", (), {"scan": False, "neighbour": False})) == ["scan", "neighbour"]
+    assert bare(Class("", ("Verbs",), {"remember": False, "forgive": False})) == ["forgive"]
