@@ -9,6 +9,9 @@ from uuid import uuid4
 import pytest
 
 import memorist
+from memorist.client.client import Client
+from memorist.client.upkeep import RemoteUpkeep
+from memorist.engine.verbs import Verbs as Contract
 from memorist_server.rest.server import Settings
 from server_tests.rest.conftest import Running, running
 from tests.surfaces.verbs import FILE_STORIES, STORIES, Verbs
@@ -28,6 +31,11 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path, server: Running) -> I
             yield engine
     else:
         yield server.client(space=uuid4().hex)
+
+
+def test_the_client_has_every_verb_itself() -> None:
+    verbs = {name for name in vars(Contract) if not name.startswith("_")}
+    assert len(verbs) > 30 and verbs <= vars(Client).keys() | vars(RemoteUpkeep).keys()
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__.replace("_", " "))

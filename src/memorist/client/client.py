@@ -139,19 +139,16 @@ class Client(RemoteUpkeep):
 
     @property
     def space(self) -> str:
-        """The name of the space."""
         return self._space
 
     # Writing
 
     def remember(self, text: str, **fields: Unpack[Fields]) -> Remembered:
-        """Keep one memory, verbatim; it can be found as soon as this returns. `outcome` says what became of it."""
         return read(Remembered, self._transport.post("/memories", {"text": text, **fields}))
 
     def remember_many(
         self, memories: Iterable[str | Mapping[str, Any]], *, progress: Progress | None = None
     ) -> builtins.list[Remembered]:
-        """Keep many, each a text or a mapping with `text` and the keywords of `remember`."""
         kept: builtins.list[Remembered] = []
         batch: builtins.list[Mapping[str, Any]] = []
         for one in memories:
@@ -172,7 +169,6 @@ class Client(RemoteUpkeep):
     def relate(
         self, subject: str, relation: str, object: str, text: str | None = None, **times: Unpack[FactFields]
     ) -> Remembered:
-        """Write a fact; a new value of a one-valued relation, such as lives_in, supersedes the old one."""
         told = {"subject": subject, "relation": relation, "object": object, "text": text}
         return read(Remembered, self._transport.post("/facts", {**told, **times}))
 
@@ -196,12 +192,10 @@ class Client(RemoteUpkeep):
     # Sessions
 
     def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> RemoteSession:
-        """A run of an agent, used in a `with` block; a known id continues that session."""
         opened = read(_Opened, self._transport.post("/sessions", {"goal": goal, "id": id, "scope": scope}))
         return RemoteSession(self._transport, opened)
 
     def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
-        """`recall`, with the session's goal and last three steps before the question; plain for an unknown session."""
         return self._recall(f"/sessions/{quote(session, safe='')}/recall", query, options)
 
     def work(self) -> int:
@@ -209,13 +203,11 @@ class Client(RemoteUpkeep):
         return 0
 
     def jobs(self) -> builtins.list[Job]:
-        """Pending jobs, earliest due first, with how often each failed and why."""
         return read_items(Job, self._transport.get("/jobs"))
 
     # Finding
 
     def recall(self, query: str, **options: Unpack[RecallOptions]) -> Recall:
-        """Find what matters for a question, with a context ready for a prompt."""
         return self._recall("/recall", query, options)
 
     def _recall(self, path: str, query: str, options: RecallOptions) -> Recall:
@@ -226,7 +218,6 @@ class Client(RemoteUpkeep):
         return read(RemoteRecall, data, request=request, explanations=reasons)
 
     def explain(self, recall: Recall, id: str) -> Explanation:
-        """How an item of a recall got its place."""
         if not isinstance(recall, RemoteRecall):
             return explain(recall, id)
         try:
@@ -237,7 +228,6 @@ class Client(RemoteUpkeep):
             ) from None
 
     def why_not(self, query: str, id: str, **options: Unpack[RecallOptions]) -> Absence:
-        """Why a recall with these options does not return a memory: the stage that dropped it, and what was missing."""
         return read(Absence, self._transport.post("/why-not", {"query": query, "id": id, **_listed(options)}))
 
     # Looking
@@ -249,7 +239,6 @@ class Client(RemoteUpkeep):
     def get(self, id: Ids) -> builtins.list[Memory | None]: ...
 
     def get(self, id: str | Ids) -> Memory | builtins.list[Memory | None] | None:
-        """One memory, or None; of several ids, a list in their order."""
         if not isinstance(id, str):
             found = {one.id: one for one in read_items(Memory, self._transport.post("/memories/get", {"ids": [*id]}))}
             return [found.get(one) for one in id]
@@ -259,39 +248,29 @@ class Client(RemoteUpkeep):
             return None
 
     def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
-        """Memories in the order they were written; pass the `cursor` of a page to continue."""
         return read(Page, self._transport.get("/memories", {"limit": limit, "cursor": cursor, **_listed(filters)}))
 
     def pinned(self, limit: int = 100, **filters: Unpack[Filters]) -> builtins.list[Memory]:
-        """The pinned memories that the filters admit, newest first: those at the head of every context."""
         return read_items(Memory, self._transport.get("/pinned", {"limit": limit, **_listed(filters)}))
 
     def wake_up(self, max_tokens: int = 800, *, speaker: str | None = None, **filters: Unpack[Filters]) -> WakeUp:
-        """What an agent should know at its start: pinned memories, then the most important and newest others.
-
-        `speaker` is who will ask: memories by and about them come first.
-        """
         asked = {"max_tokens": max_tokens, "speaker": speaker, **_listed(filters)}
         return read(WakeUp, self._transport.post("/wake-up", asked))
 
     def history(self, name: str) -> builtins.list[Memory]:
-        """All versions of a memory, given its id, or of every fact about an entity; newest knowledge first."""
         return read_items(Memory, self._transport.get(f"/entities/{quote(name, safe='')}/history"))
 
     def entities(
         self, prefix: str | None = None, limit: int = 100, kind: str | None = None, **filters: Unpack[Filters]
     ) -> builtins.list[EntitySummary]:
-        """The names that memories mention, most mentioned first; optionally those that begin with a prefix."""
         asked = {"prefix": prefix, "limit": limit, "kind": kind, **_listed(filters)}
         return read_items(EntitySummary, self._transport.get("/entities", asked))
 
     def neighbours(self, entity: str, hops: int = 1, limit: int = 50, **filters: Unpack[Filters]) -> Neighbourhood:
-        """The names and relations reached from an entity, with the facts and memories that each relation rests on."""
         asked = {"hops": hops, "limit": limit, **_listed(filters)}
         return read(Neighbourhood, self._transport.get(f"/entities/{quote(entity, safe='')}/neighbours", asked))
 
     def stats(self) -> StoreStats:
-        """How much the space holds."""
         return read(StoreStats, self._transport.get("/stats"))
 
     def recipes(self) -> builtins.list[dict[str, Any]]:

@@ -123,7 +123,6 @@ class Transport(HttpClient):
         return outcome.status in _AGAIN or (outcome.status == 409 and UNDER_WAY in outcome.body)
 
     def unusable(self, what: str) -> Unreachable:
-        """The error for an answer that cannot be used."""
         return Unreachable(f"{self._shown} {what}", remedy="Check the address and any proxy.")
 
     @contextmanager

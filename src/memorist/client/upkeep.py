@@ -9,6 +9,7 @@ from typing import IO, Any, TypeVar
 from urllib.parse import quote
 
 from memorist.client.transport import Transport, Unreachable, encoded, raise_problem, read, read_items, unreadable
+from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
 from memorist.files import replacing
 from memorist.model import Memory, Recall, When
@@ -31,7 +32,7 @@ LONGEST_HEADER = 64 * 1024
 
 
 @checks_arguments
-class RemoteUpkeep:
+class RemoteUpkeep(Verbs):
     """Part of `Client`, which sets the transport."""
 
     _transport: Transport
@@ -57,29 +58,23 @@ class RemoteUpkeep:
             return _report(events, progress)
 
     def feedback(self, id: str, verdict: str, recall: Recall | Mapping[str, Any] | None = None) -> Memory:
-        """Say how a memory served: useful, wrong, outdated or hide. With the recall, its question is kept too."""
         body = {"id": id, "verdict": verdict, "recall": _asked(recall) if isinstance(recall, Recall) else recall}
         return read(Memory, self._transport.post("/feedback", body))
 
     def pin(self, id: str) -> Memory:
-        """Keep a memory at the head of every context, whoever said it; read it before you do. `undo` takes it back."""
         return read(Memory, self._transport.post(f"/memories/{quote(id, safe='')}/pin", {}))
 
     def unpin(self, id: str) -> Memory:
-        """Keep a memory no longer at the head of every context."""
         return read(Memory, self._transport.post(f"/memories/{quote(id, safe='')}/unpin", {}))
 
     def invalidate(self, id: str, at: When | None = None, superseded_by: str | None = None) -> Memory:
-        """End a memory's truth at a moment, now by default; it stays in its history. A second time is an error."""
         body = {"at": at, "superseded_by": superseded_by}
         return read(Memory, self._transport.post(f"/memories/{quote(id, safe='')}/invalidate", body))
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
-        """List what there is to tidy; make the changes unless it is a dry run."""
         return read(Tidying, self._transport.post("/tidy", {"dry_run": dry_run}, long=True))
 
     def consolidate(self, period: str | None = None) -> Consolidation:
-        """Write the notes of days, weeks and quarters that are over, or of one kind of period; once each."""
         return read(Consolidation, self._transport.post("/consolidate", {"period": period}, long=True))
 
     def sleep(self, *, dry_run: bool = True) -> Sleep:
@@ -89,7 +84,6 @@ class RemoteUpkeep:
     def audit(
         self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None
     ) -> Report:
-        """Find problems with memories; with `fix`, mend those that can be mended."""
         wanted = None if kinds is None else list(kinds)
         report = read(Report, self._transport.post("/audit", {"kinds": wanted, "fix": fix}, long=True))
         _done(progress, report.checked)
@@ -110,12 +104,10 @@ class RemoteUpkeep:
         *,
         since: When | None = None,
     ) -> list[Entry]:
-        """What was decided and changed, newest first: by a verb, about a memory, or since a moment."""
         asked = {"verb": verb, "subject": subject, "limit": limit, "cursor": cursor, "since": since}
         return read_items(Entry, self._transport.get("/journal", asked))
 
     def undo(self, entry: str) -> Entry:
-        """Undo an entry of the journal, or a whole tidying or sleep, given its run."""
         return read(Entry, self._transport.post("/undo", {"entry": entry}))
 
     def reembed(self, embedder: Embedder | str | None = None, *, progress: Progress | None = None) -> Reembedding:
@@ -131,7 +123,6 @@ class RemoteUpkeep:
     def export(
         self, path: str | Path | IO[bytes], *, overwrite: bool = False, progress: Progress | None = None
     ) -> Exported:
-        """Write everything as lines of JSON, vectors included; `import_` reads them into any store."""
         lines = _Lines()
         header = self._save("/export", path, overwrite, lines, _header)
         _done(progress, lines.count)
