@@ -232,7 +232,7 @@ def _reader(kind: Any) -> Reader:
 
 def _reading_class(kind: type[object]) -> Reader:
     if _is_record(kind):
-        return _reading_record(kind)
+        return lambda value, name: from_data(kind, value)
     if issubclass(kind, StrEnum):
         return lambda value, name: member(kind, name, value)
     if kind is datetime:
@@ -256,10 +256,6 @@ def _number(value: Any, name: str) -> float:
         return float(_checked(value, name, (int, float), "a number"))
     except OverflowError:
         raise InvalidInput(f"{name} is too large", remedy=f"Give {name} a smaller number.") from None
-
-
-def _reading_record(kind: type[Any]) -> Reader:
-    return lambda value, name: from_data(kind, value)
 
 
 def _as_it_is(value: Any, name: str) -> Any:

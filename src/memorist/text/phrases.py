@@ -26,11 +26,7 @@ def name_candidates(text: str) -> list[str]:
         for start in range(len(tokens))
         for size in range(min(MOST_NAME_WORDS, len(tokens) - start), 0, -1)
     ]
-    return list(dict.fromkeys([*runs, *(_possessor(run) for run in runs), *_han_runs(text[:2000])]))
-
-
-def _possessor(name: str) -> str:
-    return _POSSESSIVE.sub("", name)
+    return list(dict.fromkeys([*runs, *(_POSSESSIVE.sub("", run) for run in runs), *_han_runs(text[:2000])]))
 
 
 def _han_runs(text: str) -> list[str]:

@@ -127,7 +127,7 @@ class Space(AbstractContextManager["Space"]):
             clock=self._clock,
         )
         self._store(_fields(group, moments, stored), setup.ingest, progress)
-        self.ids = {_id_of(document): document.id for document in group.documents}
+        self.ids = {memory_id(document.text, scope=SCOPE, key=document.id): document.id for document in group.documents}
         """The document that each memory is."""
         self._tokens: dict[str, int] = {}
 
@@ -241,10 +241,6 @@ def documents_of(memory: Memory, ids: Mapping[str, str], store: Reader) -> list[
             cited.append(link.source)
     known = [ids[id] for id in cited if id in ids]
     return list(dict.fromkeys(known)) or [memory.id]
-
-
-def _id_of(document: Document) -> str:
-    return memory_id(document.text, scope=SCOPE, key=document.id)
 
 
 def _moments(documents: Sequence[Document]) -> list[datetime]:

@@ -47,7 +47,9 @@ def names_lately(engine: Engine, limit: int) -> list[Entity]:
 def names_like(engine: Engine, start: str, limit: int) -> list[Entity]:
     """The names that begin as given, shortest first, if a memory that may be seen mentions them."""
     begun, store = fold(start), engine.store
-    alike = [one for one in store.alike([begun]) if any(fold(name).startswith(begun) for name in _names(one))]
+    alike = [
+        one for one in store.alike([begun]) if any(fold(name).startswith(begun) for name in (one.name, *one.aliases))
+    ]
     found = sorted(alike, key=lambda one: (len(one.name), one.name, one.id))[: 2 * limit]
     seen = _mentioned(engine, [one.id for one in found])
     there = {bare_name(one.id): one for one in reversed(found) if one.id in seen}
@@ -114,10 +116,6 @@ def _pairs(engine: Engine, memories: Mapping[str, Memory]) -> dict[str, tuple[st
 
 def _relation(memory: Memory) -> str:
     return TOGETHER if memory.fact is None else memory.fact.relation
-
-
-def _names(entity: Entity) -> tuple[str, ...]:
-    return (entity.name, *entity.aliases)
 
 
 def _everything(engine: Engine) -> Filter:

@@ -16,7 +16,7 @@ from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
 from memorist.model import REQUIRED, FieldInfo, Item, Memory, When, fields_of, keywords_of
 from memorist.model.fields import members
-from memorist.model.serialize import JsonField, json_fields
+from memorist.model.serialize import json_fields
 from memorist.model.spellings import advice, ours
 
 LONGEST = 2**53
@@ -214,14 +214,12 @@ def _details() -> dict[str, Any]:
 
 @cache
 def _finished(kind: Any) -> type[ResponseModel]:
-    fields: dict[str, Any] = {one.name: _response_field(one) for one in json_fields(kind)}
+    fields: dict[str, Any] = {
+        one.name: (shown(one.type), Field(..., description=one.description or None)) for one in json_fields(kind)
+    }
     if kind is Item:
         fields |= _details()
     return create_model(kind.__name__, __base__=ResponseModel, __doc__=kind.__doc__, **fields)
-
-
-def _response_field(one: JsonField) -> tuple[Any, Any]:
-    return shown(one.type), Field(..., description=one.description or None)
 
 
 def _model(kind: Any) -> Any:

@@ -124,7 +124,7 @@ class MemoristStore(BaseStore):
         for op in wanted:
             validate_op_namespace(op)
         puts = {_place(op): op for op in wanted if isinstance(op, PutOp)}
-        prepared = self._prepared(puts)
+        prepared = [Put.of(op, self._texts(op)) for op in puts.values() if op.value is not None]
         got = self._items.at(list(dict.fromkeys(_place(op) for op in wanted if isinstance(op, GetOp))))
         results = [self._read(op, got) for op in wanted]
         self._write(prepared, [place for place, op in puts.items() if op.value is None])
@@ -152,9 +152,6 @@ class MemoristStore(BaseStore):
         raise InvalidInput(f"Unknown operation: {type(op).__name__}", remedy="Use the operations of LangGraph.")
 
     # Writing
-
-    def _prepared(self, puts: Mapping[Place, PutOp]) -> list[Put]:
-        return [Put.of(op, self._texts(op)) for op in puts.values() if op.value is not None]
 
     def _texts(self, op: PutOp) -> list[str]:
         """The texts of an item that are indexed."""
