@@ -220,7 +220,7 @@ def test_counting_a_recall_does_not_wait_for_a_writer(postgres: str, store: Post
 
 
 def test_a_deleted_space_leaves_no_queue(postgres: str, store: PostgresStore) -> None:
-    assert store._queue().add(Use(["a"], AT)) and store._has_queue()
+    assert store._queue.add(Use(["a"], AT)) and store._has_queue()
     open_database(postgres).delete(store.space)
     assert not store._has_queue()
 

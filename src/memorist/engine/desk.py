@@ -182,7 +182,8 @@ def keep(memories: Sequence[Memory], desk: Callable[[int], Desk]) -> Written:
     done = {each: writers[each].keep(some, checked[each]) for each, some in groups.items()}
     answers = {each: iter(one.memories) for each, one in done.items()}
     kept = [desk(one.worth.classification).pinned_too(one, next(answers[one.worth.classification])) for one in memories]
-    return Written(kept, frozenset(id for one in done.values() for id in one.new))
+    new = frozenset(id for one in done.values() for id in one.new)
+    return Written(kept, new, any(one.has_jobs for one in done.values()))
 
 
 _MEMORIES = Iterable[str | Mapping[str, Any]]

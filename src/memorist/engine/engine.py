@@ -183,7 +183,7 @@ class Engine(Upkeep):
     def _written(self, memories: Sequence[Memory]) -> Written:
         self._load_ahead("embedder")
         written = keep(memories, self._desk)
-        self._wake()
+        self._wake(new_jobs=written.has_jobs)
         return written
 
     def ingest(

@@ -120,9 +120,9 @@ class Upkeep:
         """Pending jobs, earliest due first, with how often each failed and why."""
         return self._worker.jobs()
 
-    def _wake(self) -> None:
+    def _wake(self, *, new_jobs: bool = True) -> None:
         if self._waking is not None:
-            self._waking.wake()
+            self._waking.wake() if new_jobs else self._waking.glance()
 
     def history(self, name: str) -> list[Memory]:
         """All versions of a memory, by id, or of every fact about an entity, by name; newest first."""

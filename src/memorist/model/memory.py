@@ -137,10 +137,11 @@ class Usage:
         """The mean of all rewards; None without any."""
         return self.reward_total / self.reward_count if self.reward_count else None
 
-    def recalled(self, at: datetime) -> Usage:
-        """This usage with one more recall, perhaps an earlier one that waited to be counted."""
-        times = tuple(sorted((*self.recall_times, at))[-RECALL_TIMES_KEPT:])
-        return replace(self, recalls=self.recalls + 1, last_recall=max(self.last_recall or at, at), recall_times=times)
+    def recalled(self, *at: datetime) -> Usage:
+        """This usage with more recalls, some perhaps earlier ones that waited to be counted."""
+        times = tuple(sorted((*self.recall_times, *at))[-RECALL_TIMES_KEPT:])
+        last = max(*at, self.last_recall or at[0])
+        return replace(self, recalls=self.recalls + len(at), last_recall=last, recall_times=times)
 
     def rewarded(self, rewards: Sequence[float]) -> Usage:
         """This usage with more rewards."""

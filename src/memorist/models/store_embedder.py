@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from threading import local
 from typing import TYPE_CHECKING, TypeVar
 
 from memorist.errors import EmbeddingMismatch, InvalidInput, failures_of
@@ -45,6 +46,8 @@ class StoreEmbedder:
         self._others: list[Embedder] = []
         self._store = store
         self._kept: dict[str, Embedder] = {}
+        self._writing = local()
+        """The generation that this thread's write began with: the store refuses vectors of another."""
 
     def know(self, other: Embedder) -> None:
         """Serve another embedder's vectors too, from the moment at which the store changes to them."""
@@ -61,11 +64,14 @@ class StoreEmbedder:
         """Embed and write; if the store is re-embedded in between, do both again."""
         for _ in range(ATTEMPTS - 1):
             before = self._store.embedding
+            self._writing.generation = before
             try:
                 return write()
             except EmbeddingMismatch:
                 if self._store.embedding == before:
                     raise
+            finally:
+                self._writing.generation = None
         return write()
 
     def making(self, generation: str | None) -> Embedder:
@@ -157,11 +163,13 @@ class StoreEmbedder:
         distinct = list(dict.fromkeys(texts))
         if not distinct:
             return {}
-        embedder = self.making(self._store.embedding)
+        generation = getattr(self._writing, "generation", None) or self._store.embedding
+        embedder = self.making(generation)
         made_by = generation_of(embedder)
         with failures_of("The embedder"):
             rows = embedder.embed(distinct, purpose="memory")
-        self._store.adopt(made_by, embedder.dim)
+        if generation is None:
+            self._store.adopt(made_by, embedder.dim)
         return {text: Embedded(made_by, {TEXT: row}) for text, row in zip(distinct, rows, strict=True)}
 
 

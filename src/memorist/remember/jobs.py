@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
+from math import inf
 from threading import Condition, Thread, get_ident
 from time import monotonic
 
@@ -50,9 +51,11 @@ class Worker:
         self._closing = self._has_job = False
         self.seen: Sequence[Job] = ()
         """The pending jobs as of the last look at them."""
+        self._looked = -inf
 
     def jobs(self) -> list[Job]:
         """The pending jobs that this worker can run, earliest due first."""
+        self._looked = monotonic()
         self.seen = jobs = [job for job in self._store.jobs() if job.task in self._tasks]
         return jobs
 
@@ -69,6 +72,11 @@ class Worker:
         """Check for jobs now; if there are any, they run in the background."""
         if not self._closing and (schedule().has(self._round) or self.jobs()):
             schedule().now(self._round)
+
+    def glance(self) -> None:
+        """Check for jobs that another process may have left, if the last look was a while ago."""
+        if monotonic() - self._looked > LONGEST_WAIT.total_seconds():
+            self.wake()
 
     def close(self) -> None:
         """Stop. A running job may finish if it is quick, else another worker runs it again. Safe to call twice."""

@@ -200,8 +200,9 @@ def _checked_metadata(metadata: Mapping[str, Any] | None) -> Mapping[str, Any]:
         raise InvalidInput(
             f"metadata is not JSON: {error}", remedy="Use strings, numbers, lists and mappings."
         ) from None
-    for string in _strings(metadata):
-        _storable("metadata", string)
+    if "\\u0000" in text:  # a NUL, or the text of its escape
+        for string in _strings(metadata):
+            _storable("metadata", string)
     return json.loads(_storable("metadata", text))
 
 

@@ -45,10 +45,11 @@ FollowUpJobs = Callable[[Sequence[Memory]], Sequence[Job]]
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The answer for each memory given, and the ids of those that were new or changed."""
+    """The answer for each memory given, the ids of those that were new or changed, and whether they make jobs."""
 
     memories: list[Remembered]
     new: frozenset[str]
+    has_jobs: bool = False
 
 
 @dataclass(slots=True)
@@ -60,6 +61,7 @@ class _Decided:
     """The new memories as the store keeps them."""
     known: dict[str, str] = field(default_factory=dict[str, str])
     """The id that answers for each memory that another process was faster to write, by its own id."""
+    has_jobs: bool = False
 
 
 class Writer:
@@ -221,7 +223,9 @@ class Writer:
         return checked
 
     def _prepared(self, checked: Checked, *, embed: bool = True) -> Incoming:
-        known = self._store.get([one.id for one in checked.memories])
+        known = checked.known
+        asked = [one.id for one in checked.memories if one.id not in known]
+        known = {**{id: one for id, one in known.items() if one}, **(self._store.get(asked) if asked else {})}
         new = list(numbered(new_or_changed(checked.memories, known), self._store))
         if self._extract:
             new = list(map(_dated, new))
@@ -258,7 +262,7 @@ class Writer:
             from memorist.remember.tags import tag_known
 
             tag_known(known, self._store, self.embedder, self._find)
-        return Written(answers, frozenset(one.id for one in answers if one.outcome in NEW))
+        return Written(answers, frozenset(one.id for one in answers if one.outcome in NEW), done.has_jobs)
 
     def _write(self, incoming: Incoming, *, gated: bool) -> _Decided:
         memories, done = incoming.memories, _Decided()
@@ -267,6 +271,7 @@ class Writer:
         stated = self._stated(read)
         claimed = [pair for found in stated.values() for pair in found]
         texts = replace(incoming.batch(), jobs=self._follow_up_jobs(read))
+        done.has_jobs = bool(texts.jobs)
         fresh, with_tags = self._fact_vectors(claimed), self._tagging(texts, claimed)
 
         def plan(reader: Reader) -> Batch:

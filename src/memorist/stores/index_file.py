@@ -123,6 +123,11 @@ class IndexFile:
                 self._discard()
 
     @property
+    def is_beside_database(self) -> bool:
+        """Whether everybody who opens the database finds the file."""
+        return self._home is not None
+
+    @property
     def usage(self) -> Path:
         """The place of the file in which uses wait to be counted."""
         return usage_file(self._home or self.path)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 from memorist.errors import InvalidInput
@@ -65,6 +65,8 @@ class Checked:
     """Why a text was refused; nothing of its batch may be written then."""
     answers: tuple[Answer, ...] = ()
     """One for each memory given."""
+    known: Mapping[str, Memory | None] = field(default_factory=dict[str, "Memory | None"])
+    """What the store had under the ids of the memories given, if it was asked."""
 
     @classmethod
     def ungated(cls, memory: Memory, entry: Entry) -> Checked:
@@ -102,7 +104,8 @@ class Gates:
         known = store.get([memory.id for memory in memories])
         if duplicates in gates:
             memories, known = _set_apart(memories, known, store)
-        return self._check(memories, GateContext(self.policy, store), known, gates)
+        checked = self._check(memories, GateContext(self.policy, store), known, gates)
+        return replace(checked, known={memory.id: known.get(memory.id) for memory in memories})
 
     def check_again(self, memories: Sequence[Memory], reader: Reader) -> Checked:
         """Look, inside a write, for texts that another process has written since the check."""

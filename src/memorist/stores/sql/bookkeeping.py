@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -28,9 +29,7 @@ class Use(NamedTuple):
 
 def put_usages(db: Database, sql: WriteStatements, usages: Mapping[str, Usage | None]) -> None:
     """Replace the usages of memories."""
-    if usages:
-        db.execute(sql.drop_usages, {"ids": list(usages)})
-        db.execute_many(sql.insert_usage, [usage_row(id, usage) for id, usage in usages.items()])
+    db.execute_many(sql.put_usage, [usage_row(id, usage) for id, usage in usages.items()])
 
 
 def count(db: Database, sql: WriteStatements, batch: Batch) -> None:
@@ -39,12 +38,16 @@ def count(db: Database, sql: WriteStatements, batch: Batch) -> None:
     _recount(db, sql, ids, lambda id, usage: batch.usage.get(id, usage).rewarded(batch.rewards.get(id, ())))
 
 
-def count_use(db: Database, sql: WriteStatements, use: Use) -> None:
-    """Count a recall of each memory that exists, or note that a session was shown them."""
-    if use.session is None:
-        _recount(db, sql, use.ids, lambda _, usage: usage.recalled(use.at))
-    else:
-        _show(db, sql, use.session, use.ids, use.at)
+def count_uses(db: Database, sql: WriteStatements, uses: Iterable[Use]) -> None:
+    """Count the recalls of each memory that exists, and note which were shown to sessions."""
+    recalls: defaultdict[str, list[datetime]] = defaultdict(list)
+    for use in uses:
+        if use.session is not None:
+            _show(db, sql, use.session, use.ids, use.at)
+        else:
+            for id in set(use.ids):
+                recalls[id].append(use.at)
+    _recount(db, sql, recalls, lambda id, usage: usage.recalled(*recalls[id]))
 
 
 def _recount(db: Database, sql: WriteStatements, ids: Iterable[str], changed: Callable[[str, Usage], Usage]) -> None:

@@ -108,7 +108,7 @@ CHECKED = ", ".join(f"m.{name}" for name in (*ORIGIN, *FELT, "ingested_at", "met
 class ReadStatements:
     """The questions to a database."""
 
-    counters: str  # → epoch, seq
+    counters: str  # → epoch, seq, and id, name, dim of the active generation or NULL
     index_files: str  # → a seq and tokens
     active_generation: str  # → id, name, dim
     named_generation: str  # name → id, name, dim
@@ -130,11 +130,10 @@ class ReadStatements:
     journal_subjects: str  # entries → entry, subject
     links: str  # ids, relations or NULL → source, relation, target, weight
     all_links: str  # → source, relation, target, weight
-    entities_named: str  # names → entity
-    entities_prefixed: str  # names → entity
+    entities_named: str  # names → id, name, kind, alias or NULL; a row per alias, by id and place
+    entities_prefixed: str  # names → the same columns
     entity_ids: str  # → id
-    entities: str  # ids → id, name, kind
-    aliases: str  # ids → entity, alias
+    entities: str  # ids → the same columns
     shown: str  # session, since → id
     all_shown: str  # → session, id, at
     noise: str  # → row, text
@@ -170,8 +169,7 @@ class WriteStatements:
     count_deletions: str
     clear_deletions: str
     links_from: str  # sources → source, relation, target, weight
-    insert_link: str  # source, relation, target, weight
-    update_link: str  # source, relation, target, weight
+    put_link: str  # source, relation, target, weight
     delete_link: str  # source, relation, target
     move_links: str  # past, id, relations
     insert_entity: str  # id, name, kind
@@ -185,8 +183,7 @@ class WriteStatements:
     activate_generation: tuple[str, ...]  # id
     drop_other_generations: tuple[str, ...]  # id
     usages: str  # ids → id, usage id, USAGE_COLUMNS
-    drop_usages: str  # ids
-    insert_usage: str  # id, USAGE_COLUMNS
+    put_usage: str  # id, USAGE_COLUMNS
     drop_job: str  # task, subject
     insert_job: str  # task, subject, due, attempts, error
     entry_row: str  # id → row

@@ -53,6 +53,7 @@ def add_vectors(
     ]
     write.db.execute_many(write.sql.drop_vector, replaced)
     write.add_vectors(kept, generation)
+    write.insert_new()
     if kept and write.reads.generation() == generation:
         write.stamp_rows(kept)
 

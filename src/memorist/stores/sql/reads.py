@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
-from itertools import islice
-from typing import Any, NamedTuple
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from memorist.errors import UnreadableMemory
-from memorist.model import Condition, Entity, Filter, Link, Memory, Noise, Showing, holds
+from memorist.model import Condition, Entity, Filter, Link, Memory, Noise, Showing, Usage, holds
 from memorist.ports import Embedded, Entry, Held, Job, Kept, Page, Record, StoreStats, Vectors
 from memorist.stores.index.entries import IndexEntry, micros, moment
 from memorist.stores.index_file import Counters
@@ -22,11 +24,16 @@ from memorist.stores.sql.database import Database, Dialect, Values, own_row
 from memorist.stores.sql.decoding import encodable, encodes, entry_data, job_of, readable, readable_memories
 from memorist.text.words import beginning, fold
 
+if TYPE_CHECKING:
+    from memorist.stores.sql.usage_queue import Waiting
+
 PAGE = 500
 CHECKED_TOGETHER = 2000
 """How many memories are asked for at once, to see whether a condition holds for them."""
 ALL = 2**63 - 1
 """A limit that admits every row."""
+MOST_NOTED = 1000
+"""The largest number of ids and of texts that are noted between two changes."""
 NO_GENERATION = -1
 """Stands for a generation that has no vectors; not NULL, because a cluster does not route a join on it to one node."""
 
@@ -44,11 +51,48 @@ class Generation(NamedTuple):
         return self.name, self.dim
 
 
+_ENTITY = itemgetter(0, 1, 2)
+
+
+class Noted:
+    """Answers that were read when the space had these counters, or later.
+
+    They are true in a write that finds the same counters. What is not there has no usage, which changes without them.
+    """
+
+    def __init__(self, at: Counters | None = None) -> None:
+        self.at = at
+        self.absent = set[str]()
+        """Ids that no memory has."""
+        self.unsaid = set[str]()
+        """Texts that no memory says."""
+        self.alike: tuple[frozenset[str], list[Entity]] = frozenset(), []
+        """Prefixes, and the entities that share one."""
+        self.generation: Generation | None = None
+
+    def note_missing(self, known: set[str], missing: Iterable[str]) -> None:
+        """Add to a set of what is not there, up to a size."""
+        if len(known) < MOST_NOTED:
+            known.update(missing)
+
+
 class Reads:
     """Answers the questions of the port `Reader`, and those of the index and the export."""
 
-    def __init__(self, db: Database, dialect: Dialect, *, lenient: bool = False) -> None:
+    def __init__(
+        self,
+        db: Database,
+        dialect: Dialect,
+        *,
+        lenient: bool = False,
+        waiting: Callable[[], Waiting | None] = lambda: None,
+        noted: Noted | None = None,
+    ) -> None:
         self._db = db
+        self._waiting = waiting
+        """The uses that wait to be counted, which count here."""
+        self._noted = noted or Noted()
+        self._generation: Generation | None = None
         self._dialect = dialect
         self._sql = dialect.read
         self._skipped: list[Exception] | None = [] if lenient else None
@@ -56,7 +100,9 @@ class Reads:
 
     def counters(self) -> Counters:
         """The content counters of the space."""
-        return Counters(*own_row(self._db, self._sql.counters))
+        epoch, seq, *generation = own_row(self._db, self._sql.counters)
+        self._generation = None if generation[0] is None else Generation(*generation)
+        return Counters(epoch, seq)
 
     def index_files(self) -> tuple[int, list[str]]:
         """The `seq` before which no index file may be made, and the tokens of those that were made, oldest first."""
@@ -64,9 +110,10 @@ class Reads:
         return int(since), tokens
 
     def generation(self) -> Generation | None:
-        """The searched embedding generation, None before the first."""
-        row = self._db.first(self._sql.active_generation)
-        return None if row is None else Generation(*row)
+        """The searched embedding generation, None before the first; read once."""
+        if self._generation is None and (row := self._db.first(self._sql.active_generation)) is not None:
+            self._generation = self._noted.generation = Generation(*row)
+        return self._generation
 
     def generation_named(self, name: str) -> Generation | None:
         """A searched or prepared generation."""
@@ -88,6 +135,8 @@ class Reads:
         found = self.fetch(ids)
         if len(ids) == 1:
             self._refuse_skipped()
+        if not self._skipped:
+            self._noted.note_missing(self._noted.absent, (id for id in ids if id not in found))
         return {id: stored.memory for id, stored in found.items()}
 
     def history(self, id: str) -> list[Memory]:
@@ -97,7 +146,10 @@ class Reads:
         return self._memories(self._sql.by_keys, {"keys": encodable(keys)})
 
     def saying(self, texts: Sequence[str]) -> list[Memory]:
-        return self._memories(self._sql.by_saying, {"said": list(map(said, texts))}) if texts else []
+        found = self._memories(self._sql.by_saying, {"said": list(map(said, texts))}) if texts else []
+        if not found and not self._skipped:
+            self._noted.note_missing(self._noted.unsaid, texts)
+        return found
 
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
         return self._memories(self._sql.by_position, {"session": session, "first": first, "last": last})
@@ -126,7 +178,7 @@ class Reads:
         for id, near in self._db.execute(self._sql.around, values):
             around[id].append(near)
         found = self.fetch(near for some in around.values() for near in some)
-        return {id: [found[near].memory for near in some] for id, some in around.items() if some}
+        return {id: line for id, some in around.items() if (line := [found[near].memory for near in some if near in found])}
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has vectors of the searched generation."""
@@ -181,28 +233,31 @@ class Reads:
 
     def entities(self, names: Sequence[str]) -> list[Entity]:
         """Entities whose name or alias is one of these, ignoring case and accents, by id."""
-        return self._entities_by(self._sql.entities_named, map(fold, names))
+        asked = encodable(map(fold, names))
+        return self._entities(self._sql.entities_named, {"names": asked}) if asked else []
 
     def alike(self, names: Sequence[str]) -> list[Entity]:
         """Entities with a name or alias that shares a three-letter prefix with one of these, by id."""
-        return self._entities_by(self._sql.entities_prefixed, map(beginning, names))
+        prefixes = encodable(map(beginning, names))
+        found = self._entities(self._sql.entities_prefixed, {"names": prefixes}) if prefixes else []
+        self._noted.alike = frozenset(prefixes), found
+        return found
 
     def named(self, ids: Sequence[str]) -> list[Entity]:
         return list(self.entities_of(ids).values())
 
     def entities_of(self, ids: Sequence[str]) -> dict[str, Entity]:
         """Entities with their aliases, by id."""
-        values = {"ids": encodable(ids)}
-        aliases: defaultdict[str, list[str]] = defaultdict(list)
-        for id, alias in self._db.execute(self._sql.aliases, values):
-            aliases[id].append(alias)
-        rows = self._db.execute(self._sql.entities, values)
-        return {id: Entity(id, name, kind, tuple(aliases[id])) for id, name, kind in rows}
+        asked = encodable(ids)
+        return {one.id: one for one in self._entities(self._sql.entities, {"ids": asked})} if asked else {}
 
     def shown(self, session: str, since: datetime) -> set[str]:
         """The memories that a session was shown since a moment."""
         rows = self._db.execute(self._sql.shown, {"session": session, "since": micros(since)})
-        return {id for (id,) in rows}
+        counted = {id for (id,) in rows}
+        waiting = self._waiting()
+        uses = [use for use in waiting.uses if use.session == session and use.at >= since] if waiting else ()
+        return counted.union(*(use.ids for use in uses))
 
     def noise(self) -> list[str]:
         """The texts of the noise bank, oldest first."""
@@ -214,7 +269,7 @@ class Reads:
 
     def stats(self, space: str, size: int) -> StoreStats:
         """The size of the space; kinds and scopes count current memories."""
-        generation = self.generation()
+        at, generation = self.counters(), self.generation()
         ((rows, versions, links, entities),) = self._db.execute(self._sql.counts)
         kinds, scopes = Counter[str](), Counter[str]()
         for kind, scope, count in self._db.execute(self._sql.labels):
@@ -227,7 +282,7 @@ class Reads:
             links,
             entities,
             bytes=size,
-            generation=self.counters().seq,
+            generation=at.seq,
             embedding=generation and generation.name,
             kinds=dict(kinds),
             scopes=dict(scopes),
@@ -294,9 +349,11 @@ class Reads:
         for memory in memories:
             yield Kept(memory, vectors.get(memory.id, {}), tuple(jobs[memory.id]))
 
-    def _entities_by(self, sql: str, names: Iterable[str]) -> list[Entity]:
-        rows = self._db.execute(sql, {"names": encodable(names)})
-        return list(self.entities_of([id for (id,) in rows]).values())
+    def _entities(self, sql: str, values: Values) -> list[Entity]:
+        return [
+            Entity(*entity, tuple(alias for *_, alias in rows if alias is not None))
+            for entity, rows in groupby(self._db.execute(sql, values), _ENTITY)
+        ]
 
     def _scan(self, condition: str, values: Values, limit: int) -> list[Stored]:
         """Up to `limit` readable memories; asks for more rows as long as damaged ones are in the way."""
@@ -327,6 +384,11 @@ class Reads:
             damaged.clear()
 
     def _stored(self, sql: str, values: Values) -> list[Stored]:
+        found = self._rows_of(sql, values)
+        waiting = self._waiting() if found else None  # read last: a use may be missed here, but never counts twice
+        return [_used(one, waiting.recalls.get(one.memory.id)) for one in found] if waiting else found
+
+    def _rows_of(self, sql: str, values: Values) -> list[Stored]:
         try:
             return [read_memory(row) for row in self._db.execute(sql, values)]
         except (UnicodeDecodeError, UnreadableMemory):
@@ -340,3 +402,11 @@ class Reads:
 
     def _memories(self, sql: str, values: Values) -> list[Memory]:
         return [stored.memory for stored in self._stored(sql, values)]
+
+
+def _used(stored: Stored, recalls: list[datetime] | None) -> Stored:
+    """A memory with more recalls."""
+    memory = stored.memory
+    if recalls is None:
+        return stored
+    return stored._replace(memory=replace(memory, usage=(memory.usage or Usage()).recalled(*recalls)))

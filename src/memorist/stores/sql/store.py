@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Concatenate, Generic, ParamSpec, TypeVar
 
-from memorist.errors import StoreBusy
+from memorist.errors import Error, StoreBusy
 from memorist.model import Filter, Memory
 from memorist.ports import Batch, Page, Plan, Record, StoreStats, Vectors
 from memorist.ports.notices import inner_span
@@ -22,13 +22,13 @@ from memorist.stores.index_sync import IndexCache, Load, Origin
 from memorist.stores.rules import check_adoption, check_limit
 from memorist.stores.sql import bookkeeping, generations
 from memorist.stores.sql.decoding import encodable
-from memorist.stores.sql.reads import Reads
+from memorist.stores.sql.reads import Noted, Reads
 from memorist.stores.sql.writes import Write
 
 if TYPE_CHECKING:
     from memorist.stores.index import IndexView
     from memorist.stores.index_server import ServerIndex
-    from memorist.stores.sql.usage_queue import UsageQueue
+    from memorist.stores.sql.usage_queue import UsageQueue, Waiting
 
 A = ParamSpec("A")
 T = TypeVar("T")
@@ -55,11 +55,23 @@ class SqlStore(ABC, Generic[P]):
         )
         self._server_index = None if server_index is None else server_index(self._index_file)
         self._cache = IndexCache(
-            lambda: self._read(Reads.counters),
+            self._counters,
             self._snapshot,
             self._index_file,
             self._server_index,
         )
+
+        self._noted = Noted()
+
+    def _counters(self) -> Counters:
+        at = self._read(Reads.counters)
+        self._note(at)
+        return at
+
+    def _note(self, at: Counters) -> None:
+        """Begin to note answers anew if the content changed."""
+        if self._noted.at != at:
+            self._noted = Noted(at)
 
     @abstractmethod
     def _read(self, question: Callable[[Reads], T]) -> T:
@@ -149,11 +161,11 @@ class SqlStore(ABC, Generic[P]):
     vectors = _answered(Reads.vectors, still=True)
     jobs = _answered(Reads.jobs)
     journal = _answered(Reads.journal, still=True)
-    neighbours = _answered(Reads.neighbours, still=True)
+    neighbours = _answered(Reads.neighbours)
     links = _answered(Reads.links)
-    entities = _answered(Reads.entities, still=True)
-    named = _answered(Reads.named, still=True)
-    alike = _answered(Reads.alike, still=True)
+    entities = _answered(Reads.entities)
+    named = _answered(Reads.named)
+    alike = _answered(Reads.alike)
     noise = _answered(Reads.noise)
     held = _answered(Reads.held, still=True)
 
@@ -197,26 +209,37 @@ class SqlStore(ABC, Generic[P]):
         self._count(bookkeeping.Use(ids, at, session))
 
     def _count(self, use: bookkeeping.Use) -> None:
+        """Let a use wait; without room for it, or if others would not see it waiting, count it if the lock is free."""
+        if self._index_file.is_beside_database and self._read(lambda _: self._queue.add(use)):
+            return
         try:
-            self._write(lambda write: bookkeeping.count_use(write.db, write.sql, use), wait=0)
+            self._write(lambda write: bookkeeping.count_uses(write.db, write.sql, [use]), wait=0)
         except StoreBusy:
-            if not self._queue().add(use):
+            if not self._queue.add(use):
                 raise
+
+    def _count_waiting(self) -> None:
+        """Count the uses that wait, unless another writer has the lock."""
+        if self._has_queue():
+            with suppress(Error):
+                self._write(lambda write: None, wait=0)
 
     def _has_queue(self) -> bool:
         return os.path.lexists(self._index_file.usage)
 
+    @cached_property
     def _queue(self) -> UsageQueue:
         """The uses that wait; imported only where some do."""
         from memorist.stores.sql.usage_queue import UsageQueue
 
         return UsageQueue(self._index_file)
 
+    def _waiting(self) -> Waiting | None:
+        return self._queue.waiting() if self._has_queue() else None
+
     def shown(self, session: str, since: datetime) -> set[str]:
         """The memories that a session was shown since a moment."""
-        waiting = self._queue().waiting() if self._has_queue() else []
-        uncounted = [id for use in waiting if use.session == session and use.at >= since for id in use.ids]
-        return self._read(lambda reads: reads.shown(session, since)).union(uncounted)
+        return self._read(lambda reads: reads.shown(session, since))
 
     def learn_noise(self, texts: Sequence[str], *, keep: int) -> None:
         """Add meaningless texts to the noise bank, which keeps the newest `keep`."""
@@ -232,20 +255,36 @@ class SqlStore(ABC, Generic[P]):
 
     def records(self) -> Generator[StoreStats | Record]:
         """The statistics, then every record as of one moment."""
+        self._count_waiting()
         with self._snapshot() as reads:
             yield self._stats(reads)
             yield from reads.records()
 
-    def _finish(self, write: Write[P]) -> None:
-        """End a write, just before it is committed. What was erased must not live on in the index file."""
-        for use in self._queue().take() if self._has_queue() else ():
-            known = list(write.reads.fetch(encodable(use.ids)))  # some may be forgotten by now
-            bookkeeping.count_use(write.db, write.sql, use._replace(ids=known))
+    def _carry_out(self, write: Write[P], change: Callable[[Write[P]], T]) -> T:
+        """Count the uses that wait, make a change, and end the write, just before it is committed.
+
+        A change may set or read usages, so the uses come first. What was erased must not live on in the index file.
+        """
+        counted = self._waiting()
+        self._count_known(write, counted.uses if counted is not None else ())
+        done = change(write)
+        if self._has_queue():
+            self._count_known(write, self._queue.take(counted))
         write.finish()
         if write.outdates_index_files:
             self._index_file.remove()
             if self._server_index is not None:
                 self._server_index.remove_sparse()
+        return done
+
+    def _count_known(self, write: Write[P], uses: Sequence[bookkeeping.Use]) -> None:
+        """Count uses of memories; some may be forgotten by now."""
+        bookkeeping.count_uses(write.db, write.sql, [use for use in uses if use.session is None])
+        shown = [use for use in uses if use.session is not None]
+        known = write.reads.fetch(encodable(id for use in shown for id in use.ids))
+        bookkeeping.count_uses(
+            write.db, write.sql, [use._replace(ids=[id for id in use.ids if id in known]) for use in shown]
+        )
 
     def _outdated_index_files(self, wait: float) -> bool:
         """Let no index file be used that was made so far; False while another writer has the lock."""

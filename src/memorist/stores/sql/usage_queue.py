@@ -1,8 +1,8 @@
-"""Uses of memories that wait to be counted, in a small file beside the index file.
+"""Uses of memories that wait to be counted, in a small file beside the database.
 
-A recall does not wait for the write lock. If another writer has it, the recall adds a line here: ids, a moment, and
-perhaps a session. The next write, of any process, counts the lines and removes the file before it commits. A kill in
-between loses a few counts; it never counts anything twice.
+A recall takes no write lock: it adds a line with ids, a moment, and perhaps a session. Whoever reads usage counts the
+lines in, and the next write, of any process, counts them in the database and removes the file before it commits. A kill
+in between loses a few counts; it never counts anything twice.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ import fcntl
 import json
 import os
 import time
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from typing import Any
+from datetime import datetime
+from threading import Lock
+from typing import Any, NamedTuple
 
 from memorist.files import PRIVATE, make_folder
 from memorist.stores.index.entries import micros, moment
@@ -20,26 +23,39 @@ from memorist.stores.index_file import IndexFile
 from memorist.stores.sql.bookkeeping import Use
 
 MOST_BYTES = 256 * 1024
-"""The largest size of a queue: some thousand recalls. What comes after is not counted."""
+"""The largest size of a queue: some thousand recalls. The recall that finds it full counts it."""
 PATIENCE = 0.1
-"""Seconds to wait for the lock of the file, which others have for as long as it takes to read it."""
+"""Seconds to wait for the lock of the file, which others have for as long as it takes to add a line."""
+
+
+class Waiting(NamedTuple):
+    """The uses that wait, oldest first, and the moments at which each memory was recalled."""
+
+    lines: bytes
+    uses: list[Use]
+    recalls: Mapping[str, list[datetime]]
+
+
+NONE_WAIT = Waiting(b"", [], {})
 
 
 class UsageQueue:
-    """The file, which has the same owner and mode as the index file."""
+    """The file, which has the same owner and mode as the index file. Thread-safe."""
 
     def __init__(self, file: IndexFile) -> None:
         self.path = file.usage
         self._is_ours = file.is_ours
         self._mode = file.mode
+        self._reading = Lock()
+        self._last = NONE_WAIT
 
     def add(self, use: Use) -> bool:
         """Add a use; False if it cannot be written, or the queue is full."""
         line = json.dumps([list(use.ids), micros(use.at), use.session]).encode() + b"\n"
         with suppress(OSError):
-            make_folder(self.path.parent)
-            while (file := self._locked(os.O_RDWR | os.O_CREAT | os.O_APPEND)) is not None:
+            while (file := self._opened(os.O_RDWR | os.O_CREAT | os.O_APPEND)) is not None:
                 try:
+                    _lock(file)
                     found = os.fstat(file)
                     if found.st_nlink:  # otherwise it was counted while we waited for its lock
                         if found.st_uid == os.getuid():
@@ -49,42 +65,77 @@ class UsageQueue:
                     os.close(file)
         return False
 
-    def take(self) -> list[Use]:
-        """Every use that waits; the file is removed."""
-        return self._read(remove=True)
+    def waiting(self) -> Waiting:
+        """Every use that waits. Lines are only ever added, so this needs no lock, and parses what is new."""
+        with self._reading:
+            lines, last = self._lines(), self._last
+            if not lines.startswith(last.lines):
+                last = NONE_WAIT
+            if lines != last.lines:
+                new = _uses(lines[len(last.lines) :])
+                last = Waiting(lines, [*last.uses, *new], _with_recalls(last.recalls, new))
+            self._last = last
+            return last
 
-    def waiting(self) -> list[Use]:
-        """Every use that waits."""
-        return self._read(remove=False)
+    def take(self, counted: Waiting | None) -> list[Use]:
+        """The uses that were added after some were counted; the file is removed.
 
-    def _read(self, *, remove: bool) -> list[Use]:
+        If a process that was stopped has the lock, only a line that it is about to add is lost.
+        """
         with suppress(OSError):
-            file = self._locked(os.O_RDONLY)
+            file = self._opened(os.O_RDONLY)
             if file is None:
                 return []
             try:
-                if not os.fstat(file).st_nlink:  # it was counted while we waited for its lock
-                    return []
-                lines = os.pread(file, MOST_BYTES, 0)
-                if remove:
-                    self.path.unlink()
+                with suppress(OSError):
+                    _lock(file)
+                lines = _whole(os.pread(file, MOST_BYTES, 0))
+                self.path.unlink()
             finally:
                 os.close(file)
-            return [use for line in lines.splitlines() if (use := _use(line)) is not None]
+            return _uses(lines[len(counted.lines) if counted else 0 :])
         return []
 
-    def _locked(self, flags: int) -> int | None:
-        """The open file with its lock, which nobody holds for longer than a read; None if it is not ours."""
+    def _lines(self) -> bytes:
+        with suppress(OSError):
+            file = self._opened(os.O_RDONLY)
+            if file is not None:
+                try:
+                    return _whole(os.pread(file, MOST_BYTES, 0))
+                finally:
+                    os.close(file)
+        return b""
+
+    def _opened(self, flags: int) -> int | None:
+        """The open file; None if it is not ours."""
+        if flags & os.O_CREAT:
+            make_folder(self.path.parent)
         file = os.open(self.path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE)
         try:
             if self._is_ours(file):
-                _lock(file)
                 return file
         except BaseException:
             os.close(file)
             raise
         os.close(file)
         return None
+
+
+def _whole(lines: bytes) -> bytes:
+    """The lines that are complete."""
+    return lines[: lines.rfind(b"\n") + 1]
+
+
+def _with_recalls(known: Mapping[str, list[datetime]], uses: Iterable[Use]) -> dict[str, list[datetime]]:
+    recalls = dict(known)
+    for use in uses:
+        for id in set(use.ids) if use.session is None else ():
+            recalls[id] = [*recalls.get(id, ()), use.at]
+    return recalls
+
+
+def _uses(lines: bytes) -> list[Use]:
+    return [use for line in lines.splitlines() if (use := _use(line)) is not None]
 
 
 def _lock(file: int) -> None:

@@ -7,16 +7,17 @@ from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from memorist.model import Entity, Link, Memory, Usage
+from memorist.ports import Batch
 from memorist.stores.encoding import Archived, EncodedBatch, EncodedMemory, Inserted, plan_put
 from memorist.stores.index import micros
-from memorist.stores.index_file import TOKENS_KEPT
+from memorist.stores.index_file import TOKENS_KEPT, Counters
 from memorist.stores.rows import Row, Stored
 from memorist.stores.rules import TEXT_RELATIONS, changed_entities, check_vectors
 from memorist.stores.sql import bookkeeping
 from memorist.stores.sql.database import Database, Dialect, own_row
 from memorist.stores.sql.decoding import encodable
-from memorist.stores.sql.reads import Generation, Reads
-from memorist.text.words import fold
+from memorist.stores.sql.reads import Generation, Noted, Reads
+from memorist.text.words import beginning, fold
 
 P = TypeVar("P")
 DELETIONS_KEPT = 10_000
@@ -26,9 +27,10 @@ DELETIONS_KEPT = 10_000
 class WriteReads(Reads):
     """Reading within a write: a memory is read once, until the write changes some."""
 
-    def __init__(self, db: Database, dialect: Dialect) -> None:
-        super().__init__(db, dialect)
-        self._known: dict[str, Stored | None] = {}
+    def __init__(self, db: Database, dialect: Dialect, noted: Noted) -> None:
+        super().__init__(db, dialect, noted=noted)
+        self._known: dict[str, Stored | None] = dict.fromkeys(noted.absent)
+        self._generation = noted.generation
 
     def fetch(self, ids: Iterable[str]) -> dict[str, Stored]:
         asked = list(dict.fromkeys(ids))
@@ -36,9 +38,23 @@ class WriteReads(Reads):
             self._known |= {**dict.fromkeys(unknown), **super().fetch(unknown)}
         return {id: stored for id in asked if (stored := self._known[id]) is not None}
 
-    def forget(self) -> None:
-        """Read memories anew from now on, because some change."""
-        self._known.clear()
+    def saying(self, texts: Sequence[str]) -> list[Memory]:
+        """The current memories whose text is the same as one of these, in every scope and in the order written."""
+        return [] if self._noted.unsaid.issuperset(texts) else super().saying(texts)
+
+    def alike(self, names: Sequence[str]) -> list[Entity]:
+        """Entities with a name or alias that shares a three-letter prefix with one of these, by id."""
+        prefixes = tuple(map(beginning, names))
+        known, found = self._noted.alike
+        if not known.issuperset(prefixes):
+            return super().alike(names)
+        return [one for one in found if any(fold(name).startswith(prefixes) for name in (one.name, *one.aliases))]
+
+    def forget(self, ids: Iterable[str] | None = None) -> None:
+        """Read these memories anew from now on, or everything, because it changes."""
+        for id in list(self._known) if ids is None else ids:
+            self._known.pop(id, None)
+        self._noted = Noted()
 
 
 class Write(Generic[P]):
@@ -48,16 +64,18 @@ class Write(Generic[P]):
     written back at the end.
     """
 
-    def __init__(self, db: Database, dialect: Dialect) -> None:
+    def __init__(self, db: Database, dialect: Dialect, noted: Noted) -> None:
         self.db = db
         self.sql = dialect.write
-        self.reads = WriteReads(db, dialect)
         row = own_row(db, self.sql.lock)
         self._found: tuple[int, int, int] = (row[0], row[1], row[2])
         self._seq, self._epoch, self._last = self._found
+        self.reads = WriteReads(db, dialect, noted if noted.at == self.counters else Noted())
         self.has_erased = self.outdates_index_files = False
+        self._new_rows = list[dict[str, Any]]()
+        self._new_vectors = list[dict[str, Any]]()
         self._stamped = set[str]()
-        """New memories, which have the number of this write."""
+        """Memories that have the number of this write already."""
 
     def finish(self) -> None:
         """Write the numbers back, and outdate every index file if one may hold what is erased."""
@@ -67,6 +85,11 @@ class Write(Generic[P]):
                 self.db.execute(statement)
         if (self._seq, self._epoch, self._last) != self._found:
             self.db.execute(self.sql.raise_counters, {"seq": self._seq, "epoch": self._epoch, "last": self._last})
+
+    @property
+    def counters(self) -> Counters:
+        """The content counters as this write leaves them."""
+        return Counters(self._epoch, self._seq)
 
     @property
     def seq(self) -> int:
@@ -106,10 +129,11 @@ class Write(Generic[P]):
         if encoded.revised:
             self.revise(encoded.revised, generation)
         answers = self.put(encoded.put, generation) if encoded.put else []
+        self.insert_new()
         self.unlink(batch.unlinked)
         self.link(batch.links)
         if batch.entities:
-            self.put_entities(changed_entities(self.reads.entities_of([entity.id for entity in batch.entities]), batch))
+            self.put_entities(batch)
         bookkeeping.count(self.db, self.sql, batch)
         bookkeeping.put_jobs(self.db, self.sql, batch)
         for entry in batch.journal:
@@ -120,11 +144,12 @@ class Write(Generic[P]):
         """Keep memories as given, replacing those of the same ids; a changed text drops the vectors."""
         given = {item.memory.id: item for item in items}
         known = self.reads.fetch(given)
-        self.reads.forget()
+        self.reads.forget(given)
         rows = {id: known[id].row if id in known else self.draw() for id in given}
-        for id, item in given.items():
-            sql = self.sql.update_memory if id in known else self.sql.insert_memory
-            self.db.execute(sql, {**item.columns, "row": rows[id], "seq": self.seq})
+        stamped = {id: {**item.columns, "row": rows[id], "seq": self.seq} for id, item in given.items()}
+        self.db.execute_many(self.sql.update_memory, [row for id, row in stamped.items() if id in known])
+        self._new_rows += [row for id, row in stamped.items() if id not in known]
+        self._stamped.update(given)
         self._put_usages({id: item.memory for id, item in given.items() if id not in known})
         self._drop_vectors([old.row for id, old in known.items() if _loses_vectors(old, given[id])])
         if generation is not None:
@@ -132,11 +157,13 @@ class Write(Generic[P]):
 
     def put(self, items: Sequence[EncodedMemory[P]], generation: Generation | None) -> list[Memory]:
         """Insert new memories, archive those with another text, and keep those with the same text."""
+        if not {row["id"] for row in self._new_rows}.isdisjoint(item.memory.id for item in items):
+            self.insert_new()
         before = self._last
         plan = plan_put(items, self.reads.fetch(item.memory.id for item in items), before)
         self._last += len(plan.inserted)
         self._archive([one for one in plan.archived if one.row <= before])
-        self.reads.forget()
+        self.reads.forget(item.memory.id for item in items)
         self._insert(plan.inserted, {one.row: one for one in plan.archived})
         self._stamped.update(one.memory.id for one in plan.inserted if one.first)
         first = {one.memory.id: one.memory for one in plan.inserted if one.first}
@@ -158,6 +185,7 @@ class Write(Generic[P]):
         """Turn rows into history in place, so that they keep their vectors."""
         if not archived:
             return
+        self.insert_new()  # an id may be needed that a revised memory just took
         self._make_way([one.past.id for one in archived])
         rows = [{"row": one.row, "seq": self.seq, **_history_columns(one.past)} for one in archived]
         self.db.execute_many(self.sql.archive_memory, rows)
@@ -176,23 +204,25 @@ class Write(Generic[P]):
             history = _history_columns(archived[one.row].past) if one.row in archived else {}
             return {**one.item.columns, "version": one.memory.version, **history, "row": one.row, "seq": self.seq}
 
-        self.db.execute_many(self.sql.insert_memory, map(columns, inserted))
+        self._new_rows += map(columns, inserted)
+
+    def insert_new(self) -> None:
+        """Insert new memories, and then their vectors, in one statement each."""
+        self.db.execute_many(self.sql.insert_memory, self._new_rows)
+        self.db.execute_many(self.sql.insert_vector, self._new_vectors)
+        self._new_rows, self._new_vectors = [], []
 
     def link(self, links: Sequence[Link]) -> None:
         """Add links; a known link gets the new weight. The memories they start from count as changed."""
         if not links:
             return
         given = {(link.source, link.relation, link.target): link.weight for link in links}
-        sources = list({source for source, _, _ in given})
-        known = {
-            (source, relation, target): weight
-            for source, relation, target, weight in self.db.execute(self.sql.links_from, {"sources": sources})
-        }
+        sources = {source for source, _, _ in given} - self._stamped
+        found = self.db.execute(self.sql.links_from, {"sources": list(sources)}) if sources else ()
+        known = {(source, relation, target): weight for source, relation, target, weight in found}
         changed = {key: weight for key, weight in given.items() if known.get(key) != weight}
-        rows = {key: _link_row(*key, weight) for key, weight in changed.items()}
-        self.db.execute_many(self.sql.update_link, [row for key, row in rows.items() if key in known])
-        self.db.execute_many(self.sql.insert_link, [row for key, row in rows.items() if key not in known])
-        self._stamp({source for source, _, _ in changed} - self._stamped)
+        self.db.execute_many(self.sql.put_link, [_link_row(*key, weight) for key, weight in changed.items()])
+        self._stamp({source for source, _, _ in changed} & sources)
 
     def unlink(self, links: Sequence[Link]) -> None:
         """Remove links; the memories they started from count as changed."""
@@ -201,11 +231,13 @@ class Write(Generic[P]):
             if self.db.change(self.sql.delete_link, row):
                 self._stamp({link.source})
 
-    def put_entities(self, changed: Mapping[str, Entity]) -> None:
+    def put_entities(self, batch: Batch) -> None:
         """Write new and changed entities with their names."""
+        known = self.reads.entities_of([entity.id for entity in batch.entities])
+        changed = changed_entities(known, batch)
         if not changed:
             return
-        self._drop_entities(list(changed))
+        self._drop_entities([id for id in changed if id in known])
         rows = [{"id": one.id, "name": one.name, "kind": one.kind} for one in changed.values()]
         self.db.execute_many(self.sql.insert_entity, rows)
         aliases = [
@@ -248,13 +280,12 @@ class Write(Generic[P]):
         self.db.execute(self.sql.stamp_rows, {"seq": self.seq, "rows": list(rows)})
 
     def add_vectors(self, wanted: Mapping[int, Mapping[str, P]], generation: Generation) -> None:
-        """Insert vectors by row and view; there must be none yet."""
-        rows = [
+        """Have vectors inserted by row and view; there must be none yet."""
+        self._new_vectors += [
             {"row": row, "generation": generation.id, "view": view, "data": data}
             for row, views in wanted.items()
             for view, data in views.items()
         ]
-        self.db.execute_many(self.sql.insert_vector, rows)
 
     def _add_missing(self, wanted: Mapping[int, Mapping[str, P]], generation: Generation, before: int) -> None:
         """Add the views that memories lack; rows that existed before then count as changed."""
@@ -275,7 +306,7 @@ class Write(Generic[P]):
             self.db.execute(self.sql.drop_vectors, {"rows": rows})
 
     def _drop_entities(self, ids: list[str]) -> None:
-        for statement in self.sql.drop_entities:
+        for statement in self.sql.drop_entities if ids else ():
             self.db.execute(statement, {"ids": ids})
 
     def _stamp(self, ids: Iterable[str]) -> None:

@@ -130,7 +130,7 @@ class Database:
 
 
 def _bound(values: Values) -> Values:
-    if isinstance(values, dict) and any(type(value) is list for value in values.values()):
+    if isinstance(values, dict) and list in map(type, values.values()):
         return {name: json.dumps(value) if isinstance(value, list) else value for name, value in values.items()}
     return values
 

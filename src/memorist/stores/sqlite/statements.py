@@ -44,10 +44,14 @@ def _parameters(names: tuple[str, ...]) -> str:
 _SELECT = f"SELECT {SELECTED} FROM memories AS m LEFT JOIN usage AS u ON u.id = m.id"
 _JOBS = "SELECT task, subject, due, attempts, error FROM jobs"
 _LINKS = "SELECT source, relation, target, weight FROM links"
+_ENTITIES = """
+    SELECT e.id, e.name, e.kind, a.alias FROM entities AS e LEFT JOIN aliases AS a ON a.entity = e.id AND a.place > 0
+"""
+_BY_PLACE = "ORDER BY e.id, a.place"
 _WITHOUT_VECTORS = "NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.row = m.row AND v.generation = :generation)"
 
 _READ = ReadStatements(
-    counters="SELECT epoch, seq FROM space",
+    counters="SELECT epoch, seq, g.id, g.name, g.dim FROM space LEFT JOIN generations AS g ON g.active",
     index_files="SELECT indexes FROM space",
     active_generation="SELECT id, name, dim FROM generations WHERE active",
     named_generation="SELECT id, name, dim FROM generations WHERE name = :name",
@@ -109,17 +113,16 @@ _READ = ReadStatements(
         ORDER BY source, relation, target
     """,
     all_links=f"{_LINKS} ORDER BY source, relation, target",
-    entities_named=f"SELECT DISTINCT entity FROM aliases WHERE {_among('folded', 'names')}",
+    entities_named=f"{_ENTITIES} WHERE e.id IN (SELECT entity FROM aliases WHERE {_among('folded', 'names')}) {_BY_PLACE}",
     # CROSS keeps the order of the join: SQLite would otherwise read all aliases for each prefix.
-    entities_prefixed="""
-        SELECT DISTINCT entity FROM json_each(:names) AS asked CROSS JOIN aliases
-        ON folded >= asked.value AND folded < asked.value || char(0x10FFFF)
+    entities_prefixed=f"""
+        {_ENTITIES} WHERE e.id IN (
+            SELECT entity FROM json_each(:names) AS asked CROSS JOIN aliases
+            ON folded >= asked.value AND folded < asked.value || char(0x10FFFF)
+        ) {_BY_PLACE}
     """,
     entity_ids="SELECT id FROM entities ORDER BY id",
-    entities=f"SELECT id, name, kind FROM entities WHERE {_among('id', 'ids')} ORDER BY id",
-    aliases=f"""
-        SELECT entity, alias FROM aliases WHERE place > 0 AND {_among("entity", "ids")} ORDER BY entity, place
-    """,
+    entities=f"{_ENTITIES} WHERE {_among('e.id', 'ids')} {_BY_PLACE}",
     shown="SELECT id FROM shown WHERE session = :session AND at >= :since",
     all_shown="SELECT session, id, at FROM shown ORDER BY at, session, id",
     noise="SELECT row, text FROM noise ORDER BY row",
@@ -186,10 +189,7 @@ _WRITE = WriteStatements(
     count_deletions="SELECT count(*) FROM deletions",
     clear_deletions="DELETE FROM deletions",
     links_from=f"{_LINKS} WHERE {_among('source', 'sources')}",
-    insert_link="INSERT INTO links VALUES (:source, :relation, :target, :weight)",
-    update_link="""
-        UPDATE links SET weight = :weight WHERE source = :source AND relation = :relation AND target = :target
-    """,
+    put_link="INSERT OR REPLACE INTO links VALUES (:source, :relation, :target, :weight)",
     delete_link="DELETE FROM links WHERE source = :source AND relation = :relation AND target = :target",
     move_links=f"UPDATE OR REPLACE links SET source = :past WHERE source = :id AND {_among('relation', 'relations')}",
     insert_entity="INSERT INTO entities VALUES (:id, :name, :kind)",
@@ -209,8 +209,9 @@ _WRITE = WriteStatements(
         SELECT m.id, u.id, {", ".join(f"u.{name}" for name in USAGE_COLUMNS)}
         FROM memories AS m LEFT JOIN usage AS u ON u.id = m.id WHERE {_among("m.id", "ids")}
     """,
-    drop_usages=f"DELETE FROM usage WHERE {_among('id', 'ids')}",
-    insert_usage=f"INSERT INTO usage (id, {', '.join(USAGE_COLUMNS)}) VALUES (:id, {_parameters(USAGE_COLUMNS)})",
+    put_usage=f"""
+        INSERT OR REPLACE INTO usage (id, {", ".join(USAGE_COLUMNS)}) VALUES (:id, {_parameters(USAGE_COLUMNS)})
+    """,
     drop_job="DELETE FROM jobs WHERE task = :task AND subject = :subject",
     insert_job="INSERT INTO jobs VALUES (:task, :subject, :due, :attempts, :error)",
     entry_row="SELECT row FROM journal WHERE id = :id",

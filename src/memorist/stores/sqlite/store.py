@@ -15,7 +15,7 @@ import apsw
 from memorist.errors import InvalidInput
 from memorist.files import sweep, sweep_folder
 from memorist.ports import Batch, Damage
-from memorist.stores.sql.reads import Reads
+from memorist.stores.sql.reads import Noted, Reads
 from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
 from memorist.stores.sqlite import opening
@@ -31,8 +31,8 @@ SCRUB_PATIENCE = 0.25
 class SqliteWrite(Write[bytes]):
     """A write that also collects traces of what it erases, to look for them in the file afterwards."""
 
-    def __init__(self, db: Database) -> None:
-        super().__init__(db, SQLITE)
+    def __init__(self, db: Database, noted: Noted) -> None:
+        super().__init__(db, SQLITE, noted)
         self.traces = set[bytes]()
         self._file = db
 
@@ -119,6 +119,7 @@ class SqliteStore(SqlStore[bytes]):
 
     def backup(self, path: Path) -> None:
         """Copy the store as of one moment to a new file and check the copy; others may keep writing."""
+        self._count_waiting()
         with self._connections.reading() as db:
             opening.copy(db, path, self.path)
 
@@ -145,12 +146,13 @@ class SqliteStore(SqlStore[bytes]):
     def close(self) -> None:
         """Release the file and the connection of every thread; safe to call twice."""
         self._cache.close()
+        self._count_waiting()
         self._at_exit.detach()
         self._connections.close()
 
     def _read(self, question: Callable[[Reads], T]) -> T:
         with self._connections.reading() as db:
-            return question(Reads(db, SQLITE, lenient=True))
+            return question(Reads(db, SQLITE, lenient=True, waiting=self._waiting, noted=self._noted))
 
     def _read_still(self, question: Callable[[Reads], T]) -> T:
         with self._snapshot() as reads:
@@ -159,14 +161,14 @@ class SqliteStore(SqlStore[bytes]):
     @contextmanager
     def _snapshot(self) -> Generator[Reads]:
         with self._connections.snapshot() as db:
-            yield Reads(db, SQLITE, lenient=True)
+            yield Reads(db, SQLITE, lenient=True, waiting=self._waiting)
 
     def _write(self, change: Callable[[Write[bytes]], T], *, wait: float | None = None) -> T:
         with self._connections.writing(PATIENCE if wait is None else wait) as db, _refusals():
-            write = SqliteWrite(db)
-            done = change(write)
-            self._finish(write)
+            write = SqliteWrite(db, self._noted)
+            done = self._carry_out(write, change)
             self._remember_traces(write.traces)
+        self._note(write.counters)
         if write.has_erased:
             self._connections.checkpoint(wait=SCRUB_PATIENCE)  # the log still holds what was erased
         return done

@@ -44,6 +44,12 @@ _GENERATION = "SELECT id, name, dim FROM memorist.generations WHERE space = %(sp
 _JOBS = "SELECT task, subject, due, attempts, error FROM memorist.jobs AS j WHERE j.space = %(space)s"
 _LINKS = "SELECT source, relation, target, weight FROM memorist.links WHERE space = %(space)s"
 _LINK = "space = %(space)s AND source = %(source)s AND relation = %(relation)s AND target = %(target)s"
+_ENTITIES = """
+    SELECT e.id, e.name, e.kind, a.alias FROM memorist.entities AS e
+    LEFT JOIN memorist.aliases AS a ON a.space = e.space AND a.entity = e.id AND a.place > 0
+    WHERE e.space = %(space)s
+"""
+_BY_PLACE = "ORDER BY e.id, a.place"
 _CURRENT = "FROM memorist.memories WHERE space = %(space)s AND version_of IS NULL"
 _VECTORS = """
     FROM memorist.memories AS m JOIN memorist.vectors AS v ON v.space = m.space AND v.row = m.row
@@ -64,7 +70,10 @@ CLEAR_LISTS = "DELETE FROM memorist.index_lists WHERE space = %(space)s"
 """Lets nobody begin with an index that was published so far."""
 
 _READ = ReadStatements(
-    counters="SELECT epoch, seq FROM memorist.spaces WHERE space = %(space)s",
+    counters="""
+        SELECT s.epoch, s.seq, g.id, g.name, g.dim FROM memorist.spaces AS s
+        LEFT JOIN memorist.generations AS g ON g.space = s.space AND g.active WHERE s.space = %(space)s
+    """,
     index_files="SELECT indexes FROM memorist.spaces WHERE space = %(space)s",
     active_generation=f"{_GENERATION} AND active",
     named_generation=f"{_GENERATION} AND name = %(name)s",
@@ -126,20 +135,20 @@ _READ = ReadStatements(
         AND (%(relations)s::text[] IS NULL OR relation = ANY(%(relations)s)) ORDER BY source, relation, target
     """,
     all_links=f"{_LINKS} ORDER BY source, relation, target",
-    entities_named="SELECT DISTINCT entity FROM memorist.aliases WHERE space = %(space)s AND folded = ANY(%(names)s)",
-    entities_prefixed="""
-        SELECT DISTINCT a.entity FROM unnest(%(names)s::text[]) AS asked (prefix) JOIN memorist.aliases AS a
-        ON a.folded >= asked.prefix AND a.folded < asked.prefix || chr(1114111)
-        WHERE a.space = %(space)s
+    entities_named=f"""
+        {_ENTITIES} AND e.id IN (
+            SELECT entity FROM memorist.aliases WHERE space = %(space)s AND folded = ANY(%(names)s)
+        ) {_BY_PLACE}
+    """,
+    entities_prefixed=f"""
+        {_ENTITIES} AND e.id IN (
+            SELECT a.entity FROM unnest(%(names)s::text[]) AS asked (prefix) JOIN memorist.aliases AS a
+            ON a.folded >= asked.prefix AND a.folded < asked.prefix || chr(1114111)
+            WHERE a.space = %(space)s
+        ) {_BY_PLACE}
     """,
     entity_ids="SELECT id FROM memorist.entities WHERE space = %(space)s ORDER BY id",
-    entities="""
-        SELECT id, name, kind FROM memorist.entities WHERE space = %(space)s AND id = ANY(%(ids)s) ORDER BY id
-    """,
-    aliases="""
-        SELECT entity, alias FROM memorist.aliases
-        WHERE space = %(space)s AND place > 0 AND entity = ANY(%(ids)s) ORDER BY entity, place
-    """,
+    entities=f"{_ENTITIES} AND e.id = ANY(%(ids)s) {_BY_PLACE}",
     shown="SELECT id FROM memorist.shown WHERE space = %(space)s AND session = %(session)s AND at >= %(since)s",
     all_shown="SELECT session, id, at FROM memorist.shown WHERE space = %(space)s ORDER BY at, session, id",
     noise="SELECT row, text FROM memorist.noise WHERE space = %(space)s ORDER BY row",
@@ -215,8 +224,10 @@ _WRITE = WriteStatements(
     count_deletions="SELECT count(*) FROM memorist.deletions WHERE space = %(space)s",
     clear_deletions="DELETE FROM memorist.deletions WHERE space = %(space)s",
     links_from=f"{_LINKS} AND source = ANY(%(sources)s)",
-    insert_link="INSERT INTO memorist.links VALUES (%(space)s, %(source)s, %(relation)s, %(target)s, %(weight)s)",
-    update_link=f"UPDATE memorist.links SET weight = %(weight)s WHERE {_LINK}",
+    put_link="""
+        INSERT INTO memorist.links VALUES (%(space)s, %(source)s, %(relation)s, %(target)s, %(weight)s)
+        ON CONFLICT (space, source, relation, target) DO UPDATE SET weight = excluded.weight
+    """,
     delete_link=f"DELETE FROM memorist.links WHERE {_LINK}",
     move_links="""
         UPDATE memorist.links SET source = %(past)s
@@ -252,10 +263,10 @@ _WRITE = WriteStatements(
         LEFT JOIN memorist.usage AS u ON u.space = m.space AND u.id = m.id
         WHERE m.space = %(space)s AND m.id = ANY(%(ids)s)
     """,
-    drop_usages="DELETE FROM memorist.usage WHERE space = %(space)s AND id = ANY(%(ids)s)",
-    insert_usage=f"""
+    put_usage=f"""
         INSERT INTO memorist.usage (space, id, {", ".join(USAGE_COLUMNS)})
         VALUES (%(space)s, %(id)s, {_parameters(USAGE_COLUMNS)})
+        ON CONFLICT (space, id) DO UPDATE SET {", ".join(f"{name} = excluded.{name}" for name in USAGE_COLUMNS)}
     """,
     drop_job="DELETE FROM memorist.jobs WHERE space = %(space)s AND task = %(task)s AND subject = %(subject)s",
     insert_job="""

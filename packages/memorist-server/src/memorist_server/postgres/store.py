@@ -16,7 +16,7 @@ from memorist.files import cache_folder
 from memorist.stores.index_server import FEWEST, ServerIndex
 from memorist.stores.rows import Row
 from memorist.stores.sql.database import NO_VALUES, Values
-from memorist.stores.sql.reads import Reads
+from memorist.stores.sql.reads import Noted, Reads
 from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
 from memorist_server.postgres.database import Connection, Database, connected, prepare
@@ -69,10 +69,12 @@ class PostgresStore(SqlStore[HalfVector]):
     def close(self) -> None:
         """Release the connections; safe to call twice."""
         self._cache.close()
+        self._count_waiting()
         self._connections.close()
 
     def _read(self, question: Callable[[Reads], T]) -> T:
-        return self._connections.read(lambda connection: question(self._reads(connection)))
+        noted = self._noted  # before the question is asked
+        return self._connections.read(lambda connection: question(self._reads(connection, noted)))
 
     def _read_still(self, question: Callable[[Reads], T]) -> T:
         return self._connections.read_still(lambda connection: question(self._reads(connection)))
@@ -82,18 +84,18 @@ class PostgresStore(SqlStore[HalfVector]):
         with self._connections.snapshot() as connection:
             yield self._reads(connection)
 
-    def _reads(self, connection: Connection) -> Reads:
-        return Reads(Database(connection, self._space), POSTGRES, lenient=True)
+    def _reads(self, connection: Connection, noted: Noted | None = None) -> Reads:
+        database = Database(connection, self._space)
+        return Reads(database, POSTGRES, lenient=True, waiting=self._waiting, noted=noted)
 
     def _write(self, change: Callable[[Write[HalfVector]], T], *, wait: float | None = None) -> T:
-        def job(connection: Connection) -> tuple[T, bool]:
-            write = Write[HalfVector](Database(connection, self._space), POSTGRES)
-            done = change(write)
-            self._finish(write)
-            return done, write.outdates_index_files
+        def job(connection: Connection) -> tuple[T, Write[HalfVector]]:
+            write = Write[HalfVector](Database(connection, self._space), POSTGRES, self._noted)
+            return self._carry_out(write, change), write
 
-        done, outdated = self._connections.write(job, wait=wait)
-        if outdated:
+        done, write = self._connections.write(job, wait=wait)
+        self._note(write.counters)
+        if write.outdates_index_files:
             self._sweep()
         return done
 

@@ -1,0 +1,94 @@
+"""How many statements one verb passes to SQLite, and that a recall takes no write lock."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from pathlib import Path
+
+import apsw
+import numpy as np
+import pytest
+
+import memorist
+from memorist.testing import FakeEmbedder
+
+REMEMBER, RECALL = 20, 8
+"""The largest numbers of statements; many rows of one statement count once."""
+QUESTION = "Where does Bob live?"
+
+
+class LengthReranker:
+    """Prefers long texts."""
+
+    generation = "length:1"
+
+    def score(self, query: str, texts: Sequence[str]) -> np.ndarray:
+        """The length of each text."""
+        return np.array([float(len(text)) for text in texts])
+
+
+@pytest.fixture
+def passed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The statements that every connection ran."""
+    ran = list[str]()
+
+    def listen(connection: apsw.Connection) -> None:
+        connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: ran.append(event["sql"]))
+
+    monkeypatch.setattr(apsw, "connection_hooks", [*apsw.connection_hooks, listen])
+    return ran
+
+
+@pytest.fixture
+def engine(tmp_path: Path, passed: list[str]) -> Iterator[memorist.Engine]:
+    with memorist.open(tmp_path / "a.db", embedder=FakeEmbedder(), reranker=LengthReranker()) as opened:
+        for day in range(30):
+            opened.remember(f"On day {day} Alice bought item number {7 * day} in Oslo.", speaker="Alice")
+        opened.recall("What did Alice buy in Oslo?")
+        opened.recall("What did Alice buy in Oslo today?")
+        passed.clear()
+        yield opened
+
+
+def statements(passed: list[str]) -> list[str]:
+    return [sql for sql, _ in groupby(passed)]
+
+
+def test_a_remember_passes_few_statements(engine: memorist.Engine, passed: list[str]) -> None:
+    kept = engine.remember("Bob moved to Berlin last week and likes chess a lot.", speaker="Bob")
+    assert 10 < len(statements(passed)) <= REMEMBER, "\n".join(statements(passed))
+    assert kept.outcome == "kept" and passed.count("COMMIT") == 1
+
+
+@pytest.mark.parametrize("track", [True, False], ids=["counted", "not counted"])
+def test_a_warm_recall_passes_few_statements_and_takes_no_write_lock(
+    engine: memorist.Engine, passed: list[str], track: bool
+) -> None:
+    first = engine.recall(QUESTION, track=False)
+    passed.clear()
+    again = engine.recall(QUESTION, track=track)
+    assert 2 < len(statements(passed)) <= RECALL, "\n".join(statements(passed))
+    assert all(sql.lstrip().startswith(("SELECT", "WITH")) for sql in passed)
+    assert [one.memory.id for one in again.items] == [one.memory.id for one in first.items] != []
+    top = again.items[0]
+    counted = engine.get(top.memory.id)
+    assert counted is not None and counted.usage is not None and top.memory.usage is not None
+    assert counted.usage.recalls == top.memory.usage.recalls + track
+
+
+def test_uses_count_for_every_reader_before_and_after_they_are_counted(
+    engine: memorist.Engine, passed: list[str], tmp_path: Path
+) -> None:
+    first = engine.recall("What did Alice buy in Oslo?", session="talk").items[0].memory.id
+    with memorist.open(tmp_path / "a.db", embedder=FakeEmbedder(), background=False) as other:
+        seen = [one.get(first) for one in (engine, other)]
+        listed = [next(one for one in other.list().items if one.id == first)]
+        assert len({one.usage for one in (*seen, *listed) if one is not None}) == 1
+        assert seen[0] is not None and seen[0].usage is not None and seen[0].usage.recalls == 3
+        times = seen[0].usage.recall_times
+        assert len(times) == 3 and list(times) == sorted(times)
+        assert not any("INTO usage" in sql for sql in passed)
+        other.remember("Carl moved to Paris.")
+        assert any("INTO usage" in sql for sql in passed) and not (tmp_path / "a.db-usage").exists()
+        assert engine.get(first) == other.get(first) == seen[0]
