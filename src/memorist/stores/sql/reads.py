@@ -178,7 +178,8 @@ class Reads:
         for id, near in self._db.execute(self._sql.around, values):
             around[id].append(near)
         found = self.fetch(near for some in around.values() for near in some)
-        return {id: line for id, some in around.items() if (line := [found[near].memory for near in some if near in found])}
+        lines = {id: [found[near].memory for near in some if near in found] for id, some in around.items()}
+        return {id: line for id, line in lines.items() if line}
 
     def vectors(self, ids: Sequence[str]) -> dict[str, Vectors]:
         """All views of each memory that has vectors of the searched generation."""
@@ -351,8 +352,8 @@ class Reads:
 
     def _entities(self, sql: str, values: Values) -> list[Entity]:
         return [
-            Entity(*entity, tuple(alias for *_, alias in rows if alias is not None))
-            for entity, rows in groupby(self._db.execute(sql, values), _ENTITY)
+            Entity(id, name, kind, tuple(alias for *_, alias in rows if alias is not None))
+            for (id, name, kind), rows in groupby(self._db.execute(sql, values), _ENTITY)
         ]
 
     def _scan(self, condition: str, values: Values, limit: int) -> list[Stored]:

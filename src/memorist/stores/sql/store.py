@@ -21,7 +21,6 @@ from memorist.stores.index_file import Counters, IndexFile
 from memorist.stores.index_sync import IndexCache, Load, Origin
 from memorist.stores.rules import check_adoption, check_limit
 from memorist.stores.sql import bookkeeping, generations
-from memorist.stores.sql.decoding import encodable
 from memorist.stores.sql.reads import Noted, Reads
 from memorist.stores.sql.writes import Write
 
@@ -266,25 +265,16 @@ class SqlStore(ABC, Generic[P]):
         A change may set or read usages, so the uses come first. What was erased must not live on in the index file.
         """
         counted = self._waiting()
-        self._count_known(write, counted.uses if counted is not None else ())
+        bookkeeping.count_uses(write.db, write.sql, counted.uses if counted is not None else ())
         done = change(write)
         if self._has_queue():
-            self._count_known(write, self._queue.take(counted))
+            bookkeeping.count_uses(write.db, write.sql, self._queue.take(counted))
         write.finish()
         if write.outdates_index_files:
             self._index_file.remove()
             if self._server_index is not None:
                 self._server_index.remove_sparse()
         return done
-
-    def _count_known(self, write: Write[P], uses: Sequence[bookkeeping.Use]) -> None:
-        """Count uses of memories; some may be forgotten by now."""
-        bookkeeping.count_uses(write.db, write.sql, [use for use in uses if use.session is None])
-        shown = [use for use in uses if use.session is not None]
-        known = write.reads.fetch(encodable(id for use in shown for id in use.ids))
-        bookkeeping.count_uses(
-            write.db, write.sql, [use._replace(ids=[id for id in use.ids if id in known]) for use in shown]
-        )
 
     def _outdated_index_files(self, wait: float) -> bool:
         """Let no index file be used that was made so far; False while another writer has the lock."""

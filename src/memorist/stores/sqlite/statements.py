@@ -113,7 +113,9 @@ _READ = ReadStatements(
         ORDER BY source, relation, target
     """,
     all_links=f"{_LINKS} ORDER BY source, relation, target",
-    entities_named=f"{_ENTITIES} WHERE e.id IN (SELECT entity FROM aliases WHERE {_among('folded', 'names')}) {_BY_PLACE}",
+    entities_named=f"""
+        {_ENTITIES} WHERE e.id IN (SELECT entity FROM aliases WHERE {_among("folded", "names")}) {_BY_PLACE}
+    """,
     # CROSS keeps the order of the join: SQLite would otherwise read all aliases for each prefix.
     entities_prefixed=f"""
         {_ENTITIES} WHERE e.id IN (
