@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -258,6 +260,33 @@ def test_a_backup_and_what_is_restored_have_no_queue(tmp_path: Path, held: apsw.
     assert command(path, "restore", str(tmp_path / "saved.db")).returncode == 0
     assert not list(tmp_path.glob(f"*{USAGE_FILE}*"))
     assert recalls(path) == 0
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_uses_are_counted_once_whenever_a_kill_comes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, committed: bool
+) -> None:
+    store = SqliteStore.open(tmp_path / "a.db")
+    store.put(Batch([memory("a lamp", id="lamp"), memory("a book", id="book")]))
+    store.touch(["lamp", "book"], AT)
+    store.touch(["lamp"], AT + timedelta(hours=1))
+    store.show("talk", ["lamp"], AT)
+    with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
+        if committed:  # after the commit, before the file is removed
+            patched.setattr(usage_queue.UsageQueue, "remove_aside", interrupted)
+        else:  # after the file is set aside, before the commit
+            patched.setattr(connection.Connections, "_check_place", interrupted)
+        store.put(Batch())
+    assert (tmp_path / "a.db-counting").exists() and not (tmp_path / "a.db-usage").exists()
+    with closing(SqliteStore.open(tmp_path / "a.db")) as again:
+        used = {id: one.usage.recalls for id, one in again.get(["lamp", "book"]).items()}
+        assert used == {"lamp": 2, "book": 1} and again.shown("talk", AT) == {"lamp"}
+        assert not list(tmp_path.glob("a.db-[cu]*"))
+    store.close()
+
+
+def interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(

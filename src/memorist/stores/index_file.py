@@ -26,6 +26,8 @@ FORMAT = 5
 """Raised whenever the arrays, or the way in which texts are analysed, change."""
 USAGE_FILE = "-usage"
 """Suffix of the file in which uses wait to be counted, beside the database, or beside the index file if it is alone."""
+COUNTING_FILE = "-counting"
+"""Suffix of that file from when its uses are counted until this is committed."""
 OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 TOKENS_KEPT = 8
 """Several machines may each have a file of the same space."""
@@ -128,9 +130,9 @@ class IndexFile:
         return self._home is not None
 
     @property
-    def usage(self) -> Path:
-        """The place of the file in which uses wait to be counted."""
-        return usage_file(self._home or self.path)
+    def usage(self) -> tuple[Path, Path]:
+        """The places of the file in which uses wait, and of the one whose uses are being counted."""
+        return usage_files(self._home or self.path)
 
     def exists(self) -> bool:
         """Whether there is a file; a folder that cannot be read has none."""
@@ -155,9 +157,9 @@ class IndexFile:
         return PRIVATE if self._home is None else stat.S_IMODE(self._home.stat().st_mode)
 
 
-def usage_file(beside: Path) -> Path:
-    """The place of the file in which uses wait, beside a database or an index file."""
-    return beside.with_name(beside.name + USAGE_FILE)
+def usage_files(beside: Path) -> tuple[Path, Path]:
+    """The places of the files with uses, beside a database or an index file."""
+    return beside.with_name(beside.name + USAGE_FILE), beside.with_name(beside.name + COUNTING_FILE)
 
 
 def made_by() -> list[object]:

@@ -53,6 +53,13 @@ def count_uses(db: Database, sql: WriteStatements, uses: Sequence[Use]) -> None:
     put_usages(db, sql, {id: known[id].recalled(*at) for id, at in recalls.items()})
 
 
+def are_counted(db: Database, sql: WriteStatements, uses: Sequence[Use]) -> bool:
+    """Whether uses that were counted together, or not at all, are counted: then usage has their last moments."""
+    last = {id: use.at for use in uses if use.session is None for id in use.ids}
+    known = _usages(db, sql, last)
+    return any(last[id] in usage.recall_times for id, usage in known.items())
+
+
 def _usages(db: Database, sql: WriteStatements, ids: Iterable[str]) -> dict[str, Usage]:
     """The usage of each memory that exists."""
     asked = encodable(ids)

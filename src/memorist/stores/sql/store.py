@@ -217,6 +217,29 @@ class SqlStore(ABC, Generic[P]):
             if not self._queue.add(use):
                 raise
 
+    def _count_begun(self, write: Write[P]) -> Waiting | None:
+        """Count what a killed process set aside, or else the uses that wait, which are returned to be set aside."""
+        write.has_counted = self._has_queue() and self._queue.can_be_set_aside()
+        if not write.has_counted:
+            return None
+        aside, waiting = self._queue.aside(), self._queue.waiting()
+        if aside and not bookkeeping.are_counted(write.db, write.sql, aside):
+            bookkeeping.count_uses(write.db, write.sql, aside)
+            return None
+        bookkeeping.count_uses(write.db, write.sql, waiting.uses)
+        return waiting
+
+    def _committed(self, write: Write[P]) -> None:
+        """Called after a commit: what was set aside is counted."""
+        if write.has_counted:
+            self._queue.remove_aside()
+        self._note(write.counters)
+
+    def _count_set_aside(self) -> None:
+        """Count what a killed process set aside, unless another writer has the lock."""
+        if os.path.lexists(self._index_file.usage[1]):
+            self._count_waiting()
+
     def _count_waiting(self) -> None:
         """Count the uses that wait, unless another writer has the lock."""
         if self._has_queue():
@@ -224,7 +247,7 @@ class SqlStore(ABC, Generic[P]):
                 self._write(lambda write: None, wait=0)
 
     def _has_queue(self) -> bool:
-        return os.path.lexists(self._index_file.usage)
+        return any(map(os.path.lexists, self._index_file.usage))
 
     @cached_property
     def _queue(self) -> UsageQueue:
@@ -234,7 +257,7 @@ class SqlStore(ABC, Generic[P]):
         return UsageQueue(self._index_file)
 
     def _waiting(self) -> Waiting | None:
-        return self._queue.waiting() if self._has_queue() else None
+        return self._queue.waiting() if os.path.lexists(self._index_file.usage[0]) else None
 
     def shown(self, session: str, since: datetime) -> set[str]:
         """The memories that a session was shown since a moment."""
@@ -264,11 +287,10 @@ class SqlStore(ABC, Generic[P]):
 
         A change may set or read usages, so the uses come first. What was erased must not live on in the index file.
         """
-        counted = self._waiting()
-        bookkeeping.count_uses(write.db, write.sql, counted.uses if counted is not None else ())
+        counted = self._count_begun(write)
         done = change(write)
-        if self._has_queue():
-            bookkeeping.count_uses(write.db, write.sql, self._queue.take(counted))
+        if counted is not None:
+            bookkeeping.count_uses(write.db, write.sql, self._queue.set_aside(counted))
         write.finish()
         if write.outdates_index_files:
             self._index_file.remove()

@@ -1,8 +1,8 @@
 """Uses of memories that wait to be counted, in a small file beside the database.
 
 A recall takes no write lock: it adds a line with ids, a moment, and perhaps a session. Whoever reads usage counts the
-lines in, and the next write, of any process, counts them in the database and removes the file before it commits. A kill
-in between loses a few counts; it never counts anything twice.
+lines in, and the next write, of any process, counts them in the database. Before it commits it sets the file aside, and
+afterwards it removes it. After a kill in between, the moments in the database tell whether they were counted.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -43,7 +44,7 @@ class UsageQueue:
     """The file, which has the same owner and mode as the index file. Thread-safe."""
 
     def __init__(self, file: IndexFile) -> None:
-        self.path = file.usage
+        self.path, self._aside = file.usage
         self._is_ours = file.is_ours
         self._mode = file.mode
         self._reading = Lock()
@@ -53,11 +54,11 @@ class UsageQueue:
         """Add a use; False if it cannot be written, or the queue is full."""
         line = json.dumps([list(use.ids), micros(use.at), use.session]).encode() + b"\n"
         with suppress(OSError):
-            while (file := self._opened(os.O_RDWR | os.O_CREAT | os.O_APPEND)) is not None:
+            while (file := self._opened(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)) is not None:
                 try:
                     _lock(file)
                     found = os.fstat(file)
-                    if found.st_nlink:  # otherwise it was counted while we waited for its lock
+                    if _is_at(self.path, found):  # otherwise it was counted while we waited for its lock
                         if found.st_uid == os.getuid():
                             os.fchmod(file, self._mode())
                         return found.st_size + len(line) <= MOST_BYTES and os.write(file, line) == len(line)
@@ -68,7 +69,7 @@ class UsageQueue:
     def waiting(self) -> Waiting:
         """Every use that waits. Lines are only ever added, so this needs no lock, and parses what is new."""
         with self._reading:
-            lines, last = self._lines(), self._last
+            lines, last = self._lines(self.path), self._last
             if not lines.startswith(last.lines):
                 last = NONE_WAIT
             if lines != last.lines:
@@ -77,28 +78,41 @@ class UsageQueue:
             self._last = last
             return last
 
-    def take(self, counted: Waiting | None) -> list[Use]:
-        """The uses that were added after some were counted; the file is removed.
+    def set_aside(self, counted: Waiting) -> list[Use]:
+        """Set the file aside until the commit; returns the uses that were added after some were counted.
 
         If a process that was stopped has the lock, only a line that it is about to add is lost.
         """
-        with suppress(OSError):
-            file = self._opened(os.O_RDONLY)
+        with suppress(FileNotFoundError):  # nothing waits, or somebody removed it; else it must not be counted again
+            file = self._opened(self.path, os.O_RDONLY)
             if file is None:
                 return []
             try:
                 with suppress(OSError):
                     _lock(file)
                 lines = _whole(os.pread(file, MOST_BYTES, 0))
-                self.path.unlink()
+                self.path.replace(self._aside)
             finally:
                 os.close(file)
-            return _uses(lines[len(counted.lines) if counted else 0 :])
+            return _uses(lines[len(counted.lines) :])
         return []
 
-    def _lines(self) -> bytes:
+    def can_be_set_aside(self) -> bool:
+        """Whether this user may remove files from the folder."""
+        return os.access(self.path.parent, os.W_OK)
+
+    def aside(self) -> list[Use]:
+        """The uses that a killed process set aside, or one that is about to remove them."""
+        return _uses(self._lines(self._aside))
+
+    def remove_aside(self) -> None:
+        """Remove what was set aside, because it is committed."""
         with suppress(OSError):
-            file = self._opened(os.O_RDONLY)
+            self._aside.unlink()
+
+    def _lines(self, path: Path) -> bytes:
+        with suppress(OSError):
+            file = self._opened(path, os.O_RDONLY)
             if file is not None:
                 try:
                     return _whole(os.pread(file, MOST_BYTES, 0))
@@ -106,11 +120,11 @@ class UsageQueue:
                     os.close(file)
         return b""
 
-    def _opened(self, flags: int) -> int | None:
+    def _opened(self, path: Path, flags: int) -> int | None:
         """The open file; None if it is not ours."""
         if flags & os.O_CREAT:
-            make_folder(self.path.parent)
-        file = os.open(self.path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE)
+            make_folder(path.parent)
+        file = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, PRIVATE)
         try:
             if self._is_ours(file):
                 return file
@@ -119,6 +133,13 @@ class UsageQueue:
             raise
         os.close(file)
         return None
+
+
+def _is_at(path: Path, found: os.stat_result) -> bool:
+    """Whether a path still leads to an open file."""
+    with suppress(OSError):
+        return os.path.samestat(os.stat(path, follow_symlinks=False), found)
+    return False
 
 
 def _whole(lines: bytes) -> bytes:

@@ -71,7 +71,7 @@ class Write(Generic[P]):
         self._found: tuple[int, int, int] = (row[0], row[1], row[2])
         self._seq, self._epoch, self._last = self._found
         self.reads = WriteReads(db, dialect, noted if noted.at == self.counters else Noted())
-        self.has_erased = self.outdates_index_files = False
+        self.has_erased = self.outdates_index_files = self.has_counted = False
         self._new_rows = list[dict[str, Any]]()
         self._new_vectors = list[dict[str, Any]]()
         self._stamped = set[str]()

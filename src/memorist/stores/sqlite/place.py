@@ -19,13 +19,13 @@ from secrets import token_hex
 from memorist.errors import InvalidInput, NotFound, StoreError, StoreMoved
 from memorist.files import make_folder
 from memorist.ports.notices import logger
-from memorist.stores.index_file import USAGE_FILE
+from memorist.stores.index_file import COUNTING_FILE, USAGE_FILE
 
 SIDE_FILES = ("-wal", "-shm", "-journal")
 """Suffixes of the files that SQLite keeps next to a database that is open or was not closed."""
 INDEX_FILE = "-index"
 """Suffix of the file with the index of a database."""
-CACHE_FILES = (SIDE_FILES[1], INDEX_FILE, USAGE_FILE)
+CACHE_FILES = (SIDE_FILES[1], INDEX_FILE, USAGE_FILE, COUNTING_FILE)
 """Suffixes of the files without which nothing is lost but time and a few counts."""
 LOG_FILES = SIDE_FILES[:2]
 FILE_MARK, LOG_MARK = "user.memorist.file", "user.memorist.log"

@@ -55,6 +55,7 @@ class SqliteStore(SqlStore[bytes]):
         self._traces = set[bytes]()
         self._at_exit = weakref.finalize(self, connections.close, wait=LAST_PATIENCE)
         """Closes the file when the program ends, or nobody uses the store any more: the log does not stay behind."""
+        self._count_set_aside()
 
     @classmethod
     def open(
@@ -168,7 +169,7 @@ class SqliteStore(SqlStore[bytes]):
             write = SqliteWrite(db, self._noted)
             done = self._carry_out(write, change)
             self._remember_traces(write.traces)
-        self._note(write.counters)
+        self._committed(write)
         if write.has_erased:
             self._connections.checkpoint(wait=SCRUB_PATIENCE)  # the log still holds what was erased
         return done

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memorist.errors import NotFound, StoreBusy, StoreError
-from memorist.stores.index_file import usage_file
+from memorist.stores.index_file import usage_files
 from memorist.stores.index_server import remove_sparse
 from memorist_server.postgres.database import Connection, adapt, connected, migrate, pending, recorded
 from memorist_server.postgres.pool import checked
@@ -77,7 +77,7 @@ class Administration:
             gone = _delete(connection, space)
             connection.execute(f"DELETE FROM memorist.{ANSWERS} WHERE space = %s".encode(), (space,))  # noqa: S608
         file = index_file_of(self._conninfo, space)
-        for one in (file, usage_file(file)):
+        for one in (file, *usage_files(file)):
             one.unlink(missing_ok=True)
         remove_sparse(file)
         return gone

@@ -44,6 +44,7 @@ class PostgresStore(SqlStore[HalfVector]):
             index_file_of(connections.url, space),
             server_index=(lambda file: ServerIndex(file, self._pages, space, fewest)) if fewest > 0 else None,
         )
+        self._count_set_aside()
 
     @classmethod
     def open(cls, url: str, *, space: str, index_in_server: int | None = None, create: bool = True) -> PostgresStore:
@@ -94,7 +95,7 @@ class PostgresStore(SqlStore[HalfVector]):
             return self._carry_out(write, change), write
 
         done, write = self._connections.write(job, wait=wait)
-        self._note(write.counters)
+        self._committed(write)
         if write.outdates_index_files:
             self._sweep()
         return done
