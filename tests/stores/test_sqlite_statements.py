@@ -10,7 +10,10 @@ import apsw
 import pytest
 
 import memorist
-from memorist.testing import FakeEmbedder
+from memorist.model import Entity
+from memorist.ports import Batch, Reader
+from memorist.stores.sqlite import SqliteStore
+from memorist.testing import FakeEmbedder, memory
 
 REMEMBER, RECALL = 20, 8
 """The largest numbers of statements; many rows of one statement count once."""
@@ -91,3 +94,24 @@ def test_uses_count_for_every_reader_before_and_after_they_are_counted(
         other.remember("Carl moved to Paris.")
         assert any("INTO usage" in sql for sql in passed) and not (tmp_path / "a.db-usage").exists()
         assert engine.get(first) == other.get(first) == seen[0]
+
+
+def test_what_another_process_wrote_before_the_lock_is_seen_inside_it(tmp_path: Path) -> None:
+    one, other = (SqliteStore.open(tmp_path / "a.db") for _ in range(2))
+    seen = list[tuple[int, int, int]]()
+
+    def found(reader: Reader) -> tuple[int, int, int]:
+        return len(reader.get(["book"])), len(reader.saying(["a book"])), len(reader.alike(["Bookworm"]))
+
+    def plan(reader: Reader) -> Batch:
+        seen.append(found(reader))
+        return Batch()
+
+    one.put(Batch([memory("a lamp", id="lamp")]))
+    assert found(one) == (0, 0, 0)
+    one.update(plan)
+    other.put(Batch([memory("a book", id="book")], entities=[Entity("e", "Bookworm")]))
+    one.update(plan)
+    assert seen == [(0, 0, 0), (1, 1, 1)]
+    one.close()
+    other.close()

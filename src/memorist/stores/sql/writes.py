@@ -157,13 +157,13 @@ class Write(Generic[P]):
 
     def put(self, items: Sequence[EncodedMemory[P]], generation: Generation | None) -> list[Memory]:
         """Insert new memories, archive those with another text, and keep those with the same text."""
-        if not {row["id"] for row in self._new_rows}.isdisjoint(item.memory.id for item in items):
-            self.insert_new()
+        if not self._stamped.isdisjoint(item.memory.id for item in items):
+            self.insert_new()  # of the memories that were revised
         before = self._last
         plan = plan_put(items, self.reads.fetch(item.memory.id for item in items), before)
         self._last += len(plan.inserted)
         self._archive([one for one in plan.archived if one.row <= before])
-        self.reads.forget(item.memory.id for item in items)
+        self.reads.forget()
         self._insert(plan.inserted, {one.row: one for one in plan.archived})
         self._stamped.update(one.memory.id for one in plan.inserted if one.first)
         first = {one.memory.id: one.memory for one in plan.inserted if one.first}
