@@ -11,9 +11,8 @@ from typing import NamedTuple
 from memorist.model import Usage
 from memorist.ports import Batch, Entry
 from memorist.stores.index import micros
-from memorist.stores.rows import read_usage, usage_row
+from memorist.stores.rows import encodable, read_usage, usage_row
 from memorist.stores.sql.database import Database, WriteStatements
-from memorist.stores.sql.decoding import encodable
 
 SHOWN_KEPT = timedelta(days=30)
 """How long the showings of a session are kept."""

@@ -18,10 +18,21 @@ from memorist.ports import Embedded, Entry, Held, Job, Kept, Page, Record, Store
 from memorist.stores.index.entries import IndexEntry, micros, moment
 from memorist.stores.index_file import Counters
 from memorist.stores.index_sync import entries_of
-from memorist.stores.rows import Row, Stored, checked_fields, read_memory, said
+from memorist.stores.rows import (
+    Row,
+    Stored,
+    checked_fields,
+    encodable,
+    encodes,
+    entry_data,
+    job_of,
+    read_memory,
+    readable,
+    readable_memories,
+    said,
+)
 from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
 from memorist.stores.sql.database import Database, Dialect, Values, own_row
-from memorist.stores.sql.decoding import encodable, encodes, entry_data, job_of, readable, readable_memories
 from memorist.text.words import beginning, fold
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ from memorist.ports import Batch
 from memorist.stores.encoding import Archived, EncodedBatch, EncodedMemory, Inserted, plan_put
 from memorist.stores.index import micros
 from memorist.stores.index_file import TOKENS_KEPT, Counters
-from memorist.stores.rows import Row, Stored
+from memorist.stores.rows import Row, Stored, encodable
 from memorist.stores.rules import TEXT_RELATIONS, changed_entities, check_vectors
 from memorist.stores.sql import bookkeeping
 from memorist.stores.sql.database import Database, Dialect, own_row
-from memorist.stores.sql.decoding import encodable
 from memorist.stores.sql.reads import Generation, Noted, Reads
 from memorist.text.words import beginning, fold
 

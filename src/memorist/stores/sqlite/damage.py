@@ -6,8 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from memorist.stores.rows import COLUMNS, harmless
-from memorist.stores.sql.decoding import readable
+from memorist.stores.rows import COLUMNS, harmless, readable
 from memorist.stores.sqlite.connection import Database
 from memorist.stores.sqlite.statements import SQLITE
 

@@ -12,8 +12,7 @@ from memorist.errors import SpaceMismatch, StoreError, UnreadableMemory
 from memorist.files import alone, refusing, scratch, sync
 from memorist.ports import Damage
 from memorist.stores.index import entry_of
-from memorist.stores.rows import read_memory
-from memorist.stores.sql.decoding import readable
+from memorist.stores.rows import read_memory, readable
 from memorist.stores.sql.reads import Reads
 from memorist.stores.sqlite.connection import Connections, Database, use_write_ahead_log
 from memorist.stores.sqlite.failures import translated
