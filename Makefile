@@ -10,7 +10,7 @@ BROWSER := .browser
 TYPESCRIPT := clients/typescript
 
 .PHONY: demo test test-all test-browser test-integrations test-typescript test-wheels coverage check docs bench bench-check size wheels \
-	changelog-draft release-check clean
+	changelog-draft mutants release-check clean
 
 demo: $(VENV)/.installed ## a small real story, with the local model
 	$(PYTHON) -m memorist demo
@@ -45,7 +45,7 @@ check: $(VENV)/.dev ## lint, format, types
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/basedpyright
 
-docs: $(VENV)/.docs ## the documentation site, in build/site; read it with `python3 -m http.server -d build/site`
+docs: $(VENV)/.dev ## the documentation site, in build/site; read it with `python3 -m http.server -d build/site`
 	$(PYTHON) docs/site.py
 	$(VENV)/bin/zensical build --strict --clean
 	$(PYTHON) docs/site.py --check
@@ -62,7 +62,10 @@ wheels: $(VENV)/.dev ## sdists and wheels of every package, in dist/
 changelog-draft: $(VENV)/.dev ## the entry that the fragments in changelog.d make
 	$(PYTHON) -m towncrier build --draft --version $$($(PYTHON) -c "import memorist; print(memorist.__version__)")
 
-release-check: $(VENV)/.dev ## everything that must hold before a release; takes many minutes
+mutants: $(VENV)/.dev ## faults planted in gates, secrets, caps, fusion and timeline: the tests must find 95 %; takes hours
+	$(PYTHON) tools/mutants.py
+
+release-check: $(VENV)/.dev ## everything that must hold before a release; takes hours
 	$(PYTHON) tools/release_check.py
 
 size: $(PYTHON) ## the installed size of the default, by package; fails above 300 MB
@@ -82,10 +85,6 @@ $(VENV)/.installed: $(PYTHON) $(PROJECTS)
 $(VENV)/.dev: $(PYTHON) $(PROJECTS)
 	$(PYTHON) -m pip install --quiet -e ".[dev]" $(addprefix -e ,$(wildcard packages/*))
 	touch $@ $(VENV)/.installed
-
-$(VENV)/.docs: $(PYTHON) pyproject.toml
-	$(PYTHON) -m pip install --quiet -e ".[docs]"
-	touch $@
 
 $(INTEGRATIONS)/.installed: $(INTEGRATIONS)/bin/python $(PROJECTS) tests/integrations/requirements.txt
 	$(INTEGRATIONS)/bin/python -m pip install --quiet -r tests/integrations/requirements.txt -e . -e packages/memorist-models -e packages/memorist-agents

@@ -19,8 +19,8 @@ PACKAGES = PROJECTS[1:]
 MODELS = [one for one in PACKAGES if "-models" in one.name]
 SATELLITES = [one for one in PACKAGES if one not in MODELS]
 """The distributions that share the version of memorist."""
-OURS_ALONE = {"dev", "docs"}
-"""Extras for those who work on Memorist."""
+OURS_ALONE = {"dev"}
+"""The extra for those who work on Memorist."""
 OTHER_MODELS = {"best", "multilingual"}
 DOCUMENTS = [
     ROOT / "README.md",
