@@ -62,10 +62,10 @@ wheels: $(VENV)/.dev ## sdists and wheels of every package, in dist/
 changelog-draft: $(VENV)/.dev ## the entry that the fragments in changelog.d make
 	$(PYTHON) -m towncrier build --draft --version $$($(PYTHON) -c "import memorist; print(memorist.__version__)")
 
-mutants: $(VENV)/.dev ## faults planted in gates, secrets, caps, fusion and timeline: the tests must find 95 %; takes hours
+mutants: $(VENV)/.dev ## faults planted in gates, secrets, caps, fusion and timeline: the tests must find 95 %; takes many minutes
 	$(PYTHON) tools/mutants.py
 
-release-check: $(VENV)/.dev ## everything that must hold before a release; takes hours
+release-check: $(VENV)/.dev ## everything that must hold before a release; takes many minutes
 	$(PYTHON) tools/release_check.py
 
 size: $(PYTHON) ## the installed size of the default, by package; fails above 300 MB

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -49,6 +49,16 @@ def check_commands() -> None:
         for recipe in memory.recipes:
             with suppress(memorist.MissingService):
                 assert memory.recall(QUESTION, recipe=recipe).recipe == recipe
+
+
+def check_distributions() -> None:
+    """Each other distribution brings its commands, which load."""
+    brought = {one.name for one in entry_points(group="memorist.commands")}
+    assert brought == {"bench", "db", "hook", "inspect", "install", "keys", "mcp", "serve", "tune", "uninstall"}, brought
+    for name in sorted(brought):
+        assert name in command(name, "--help")
+    assert "claude-code" in command("install", "--help")
+    assert {one.name for one in entry_points(group="memorist.stores")} == {"postgresql"}
 
 
 def check_server() -> None:
@@ -97,6 +107,7 @@ def main() -> None:
     given = parser.parse_args()
     check_install(given.version)
     check_commands()
+    check_distributions()
     command("demo")
     assert json.loads(command("mcp", "--cost", "--json"))["tools"]
     check_server()

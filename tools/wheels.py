@@ -23,7 +23,7 @@ from zipfile import ZipFile
 ROOT = Path(__file__).parents[1]
 PROJECTS = (ROOT, *sorted((ROOT / "packages").iterdir()))
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-EXTRAS = "server,mcp,client,otel"
+EXTRAS = "server,mcp,client,otel,postgres,agents,bench"
 SMOKE = ROOT / "tools" / "smoke.py"
 
 

@@ -30,6 +30,12 @@ def test_all_names_exactly_what_type_checkers_see() -> None:
     assert memorist.__all__ == sorted(memorist.__all__)
 
 
+def test_the_page_on_versions_names_every_public_module_and_no_other() -> None:
+    page = (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8")
+    promised = page.partition("| Python | ")[2].partition(" | ")[0]
+    assert set(re.findall(r"`(memorist[\w.]*)`", promised)) == {"memorist", *PUBLIC}
+
+
 def test_every_public_name_resolves_and_has_a_docstring() -> None:
     for name in memorist.__all__:
         if name != "__version__":
