@@ -60,8 +60,7 @@ def drawn(table: Table) -> str:
     """A table as Markdown, with where it came from below."""
     head, rows = table["columns"], table["rows"]
     lines = [_line(head), f"|{'---|' * len(head)}", *map(_line, rows), ""]
-    asked = f"`{table['command']}`" if table["command"] else "An experiment whose script was not kept"
-    return "\n".join([*lines, f"*{asked}; commit `{table['commit']}`, {table['date']}.*", ""])
+    return "\n".join([*lines, f"*`{table['command']}`; commit `{table['commit']}`, {table['date']}.*", ""])
 
 
 def _line(cells: Sequence[str]) -> str:

@@ -53,6 +53,11 @@ def test_fusion_keeps_a_number_of_the_best_and_at_least_the_limit(keep: int, lim
         assert list(scores(fused(stage, found, limit=limit))) == ["a", "b", "c"][:kept]
 
 
+def test_a_signal_without_a_weight_keeps_nothing() -> None:
+    found: Hits = {"vector": [("a", 0.9), ("b", 0.89)], "other": [("b", 9.0)]}
+    assert list(scores(fused(WeightedSum(weights={"vector": 1.0}, keep=1), found, limit=1))) == ["a"]
+
+
 def test_every_hit_is_kept_by_a_sum_without_a_number() -> None:
     many: Hits = {"vector": [(f"{place:03}", 1 - place / 100) for place in range(80)]}
     assert len(fused(WeightedSum(weights={"vector": 1.0}), many, limit=3)) == 80
@@ -62,11 +67,13 @@ def test_every_hit_is_kept_by_a_sum_without_a_number() -> None:
 
 def test_a_cosine_is_clamped_and_other_scores_are_shares_of_the_best() -> None:
     found: Hits = {
-        "vector": [("a", 1.5), ("b", 0.25), ("c", -0.5)],
+        "vector": [("a", 1.05), ("b", 0.25), ("e", 0.05), ("c", -0.5)],
         "temporal": [("a", 0.5)],
         "keyword": [("b", 8.0), ("c", 2.0), ("d", -8.0)],
         "below": [("a", -1.0), ("b", -2.0)],
         "zero": [("c", 0.0)],
+        "small": [("d", 0.5)],
+        "empty": [],
     }
     after = fused(WeightedSum(weights={"vector": 0.5, "temporal": 0.3, "keyword": 0.2}, importance=0.0), found)
     norms = {id: {name: norm for name, (_, _, norm) in one.items()} for id, one in evidence(after).items()}
@@ -74,9 +81,10 @@ def test_a_cosine_is_clamped_and_other_scores_are_shares_of_the_best() -> None:
         "a": {"vector": 1.0, "temporal": 0.5, "below": 0.0},
         "b": {"vector": 0.25, "keyword": 1.0, "below": 0.0},
         "c": {"vector": 0.0, "keyword": 0.25, "zero": 0.0},
-        "d": {"keyword": 0.0},
+        "d": {"keyword": 0.0, "small": 1.0},
+        "e": {"vector": 0.05},
     }
-    assert scores(after) == pytest.approx({"a": 0.65, "b": 0.325, "c": 0.05, "d": 0.0})
+    assert scores(after) == pytest.approx({"a": 0.65, "b": 0.325, "c": 0.05, "d": 0.0, "e": 0.025})
     assert evidence(after)["b"]["vector"] == (2, 0.25, 0.25)
 
 

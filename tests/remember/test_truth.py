@@ -65,6 +65,19 @@ def test_an_end_that_was_told_holds_unless_another_value_came_first() -> None:
     assert told(timeline(claims)) == [("Oslo", 1, 3), ("Rome", 3, None)]
 
 
+def test_a_value_that_is_said_again_when_it_ended_goes_on() -> None:
+    assert told(timeline([claim("Oslo", 1, until=day(5)), claim("Oslo", 5)])) == [("Oslo", 1, None)]
+    moved = [claim("Oslo", 1, 0), claim("Rome", 5, 0), claim("Oslo", 5, 1)]
+    assert told(timeline(moved)) == [("Oslo", 1, None), ("Rome", 5, 5)]
+
+
+def test_claims_that_differ_in_their_source_or_text_alone_have_one_order() -> None:
+    for name in ("source", "text"):
+        claims = [claim("Oslo", 1, **{name: it}) for it in (None, "a", "b")]
+        for given in (claims, claims[::-1]):
+            assert timeline(given)[0].claims == tuple(claims)
+
+
 def test_of_two_values_from_one_moment_the_one_heard_later_holds() -> None:
     assert told(timeline([claim("Oslo", 1, 5), claim("Rome", 1, 4)])) == [("Oslo", 1, None), ("Rome", 1, 1)]
 

@@ -27,7 +27,7 @@ def secrets_in(text: str) -> list[Secret]:
     shown = bare(text)
     if shown is not None:
         hidden = _plain(shown.text)
-        found += [Secret(one.kind, shown.place(one.start), shown.place(one.end - 1) + 1) for one in hidden]
+        found += [Secret(one.kind, shown.place(one.start), shown.end(one.end - 1)) for one in hidden]
     return _apart(found)
 
 

@@ -40,6 +40,12 @@ class Bare:
         part = bisect_right(self._starts, position) - 1
         return self._before[part] + position - self._starts[part]
 
+    def end(self, position: int) -> int:
+        """The place in the given text behind a character of the bare one, which may be an escape of several signs."""
+        part = bisect_right(self._starts, position) - 1
+        escaped = self._starts[part] == position and self._starts[part + 1 : part + 2] == (position + 1,)
+        return self._before[part + 1] if escaped else self.place(position) + 1
+
 
 def bare(text: str) -> Bare | None:
     """The text without disguise; None if it wears none."""
