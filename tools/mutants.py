@@ -135,7 +135,11 @@ def _source(node: ast.AST) -> str:
 def faults(tree: ast.Module, file: str) -> Iterator[Fault]:
     """Every fault that can be planted in a module."""
     for place, node in enumerate(tree.body):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.targets[0], ast.Name):
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.targets[0], ast.Name)
+        ):
             for new in _instead(node.value):
                 yield Fault(file, node.targets[0].id, 0, node.lineno, node, "value", None, new)
         else:
@@ -158,15 +162,19 @@ def _within(parent: ast.AST, field: str, place: int | None, file: str, owner: st
     line = getattr(node, "lineno", getattr(parent, "lineno", first))
     for new in _instead(node):
         yield Fault(file, owner, first, line, parent, field, place, new)
+    for name, at in _children(node):
+        yield from _within(node, name, at, file, owner, first)
+
+
+def _children(node: ast.AST) -> Iterator[tuple[str, int | None]]:
+    """The fields of a node that hold code, each with the place in a list."""
     for name, child in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list") or isinstance(node, ast.JoinedStr):
             continue
         if isinstance(child, ast.AST):
-            yield from _within(node, name, None, file, owner, first)
+            yield name, None
         elif isinstance(child, list):
-            for at, one in enumerate(child):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-                if isinstance(one, ast.AST):
-                    yield from _within(node, name, at, file, owner, first)
+            yield from ((name, at) for at, one in enumerate(child) if isinstance(one, ast.AST))  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
 
 
 def _instead(node: ast.AST) -> Iterator[ast.AST]:
@@ -214,7 +222,12 @@ class Trial:
         """Try every fault with the tests that call its function."""
         called, seconds = _calls(session, self.files)
         trees = {file: ast.parse(Path(file).read_text(encoding="utf-8")) for file in self.files}
-        known = [one for file, tree in trees.items() for one in faults(tree, file) if not one.name.startswith(tuple(EQUIVALENT))]
+        known = [
+            one
+            for file, tree in trees.items()
+            for one in faults(tree, file)
+            if not one.name.startswith(tuple(EQUIVALENT))
+        ]
         self.known = len(known)
         chosen = known if self.sample >= len(known) else random.Random(0).sample(known, self.sample)
         functions = _functions(self.files)
@@ -258,7 +271,9 @@ def _callers(fault: Fault, called: dict[Key, list[int]], functions: dict[Key, li
     """The tests that call the function of a fault, or those that read its constant."""
     if fault.first:
         return called.get((fault.file, fault.first), [])
-    using = [key for key, (one, *_) in functions.items() if key[0] == fault.file and fault.owner in _names(one.__code__)]
+    using = [
+        key for key, (one, *_) in functions.items() if key[0] == fault.file and fault.owner in _names(one.__code__)
+    ]
     return sorted({test for key in using for test in called.get(key, [])})
 
 
@@ -305,8 +320,12 @@ def _record(session: pytest.Session, files: frozenset[str], into: Path) -> None:
 
 
 def _try(
-    session: pytest.Session, fault: Fault, tree: ast.Module, functions: dict[Key, list[FunctionType]],
-    tests: list[int], limit: int
+    session: pytest.Session,
+    fault: Fault,
+    tree: ast.Module,
+    functions: dict[Key, list[FunctionType]],
+    tests: list[int],
+    limit: int,
 ) -> None:
     """Plant a fault and run tests until one fails; ends the process, with 0 if none does."""
     _silence()
@@ -355,7 +374,14 @@ def main() -> int:
         for name in given.chapter:
             began, chapter = time.monotonic(), CHAPTERS[name]
             trial = Trial(chapter, given.sample, given.workers)
-            options = ["-qq", "--capture=no", "--hypothesis-seed=0", "-m", "not slow and not browser", f"--rootdir={ROOT}"]
+            options = [
+                "-qq",
+                "--capture=no",
+                "--hypothesis-seed=0",
+                "-m",
+                "not slow and not browser",
+                f"--rootdir={ROOT}",
+            ]
             if ended := pytest.main([*options, *(str(ROOT / one) for one in chapter.tests)], plugins=[trial]):
                 return ended
             found = trial.tried - len(trial.survivors)

@@ -173,6 +173,11 @@ STEPS = (
     Step("docs", target("docs"), "Run `make docs` and mend the page or link that it names."),
     Step("wheels", target("test-wheels"), "Run `python tools/wheels.py --python VERSION` and mend what is missing."),
     Step("size", target("size"), "Find the package that grew in the table of `make size`."),
+    Step(
+        "mutants",
+        target("mutants"),
+        "Write a test for each fault that `make mutants` names, or its reason in EQUIVALENT.",
+    ),
     Step("bench", bench, "Compare `make bench-check` with the last release; a drop needs a reason, or a fix."),
 )
 

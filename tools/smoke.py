@@ -54,7 +54,9 @@ def check_commands() -> None:
 def check_distributions() -> None:
     """Each other distribution brings its commands, which load."""
     brought = {one.name for one in entry_points(group="memorist.commands")}
-    assert brought == {"bench", "db", "hook", "inspect", "install", "keys", "mcp", "serve", "tune", "uninstall"}, brought
+    assert brought == {"bench", "db", "hook", "inspect", "install", "keys", "mcp", "serve", "tune", "uninstall"}, (
+        brought
+    )
     for name in sorted(brought):
         assert name in command(name, "--help")
     assert "claude-code" in command("install", "--help")

@@ -206,7 +206,10 @@ def test_a_session_is_shown_only_what_is_in_the_part() -> None:
     assert usage is not None and usage.last_recall == DAY
 
 
-@pytest.mark.parametrize(("lowest", "highest", "learns", "knows"), [(0, 0, False, False), (0, 1, True, True), (1, 3, True, True), (2, 3, False, True)])
+@pytest.mark.parametrize(
+    ("lowest", "highest", "learns", "knows"),
+    [(0, 0, False, False), (0, 1, True, True), (1, 3, True, True), (2, 3, False, True)],
+)
 def test_noise_has_the_usual_classification(lowest: int, highest: int, learns: bool, knows: bool) -> None:
     whole = store()
     whole.learn_noise(["hm"], keep=9)
