@@ -63,7 +63,7 @@ EQUIVALENT = {
     "text/secrets/form form": AT_IMPORT,
     "text/secrets/form ignoring_case": AT_IMPORT,
     "text/secrets/__init__ _grouped": AT_IMPORT,
-    "recall/fuse _clamped: 0.0 < score < 1.0 → 0.0 <= score < 1.0": "0 is 0 either way",
+    "recall/fuse _clamped: 0.0 < score < 1.0 → ": "0 and 1 are themselves either way",
     "remember/timeline Segment.name: 0 → -1": "all claims of a segment have the same value",
     "remember/timeline _Line.add: _order(new[0]) < _order(self._events[-1]) → "
     "_order(new[0]) <= _order(self._events[-1])": "starting again gives the same segments",

@@ -129,9 +129,10 @@ def test_a_cosine_is_computed_for_candidates_of_other_signals() -> None:
         vector = embedder.embed(["a harbour"], purpose="memory")
         asked = replace(asked, query=replace(asked.query, vector=vector))
         after = WeightedSum(weights={"vector": 1.0}, importance=0.0)(asked, env).candidates
+        unread = WeightedSum(weights={"vector": 1.0}, importance=0.0)(draft(found=found), env).candidates
         without = WeightedSum(weights={"keyword": 1.0}, importance=0.0)(asked, env).candidates
     assert evidence(after)["a"]["vector"] == (1, 0.9, 0.9)
     rank, score, norm = evidence(after)["b"]["vector"]
     assert rank is None and score == pytest.approx(1.0) and norm == pytest.approx(1.0)
     assert scores(after) == pytest.approx({"b": 1.0, "a": 0.9})
-    assert "vector" not in evidence(without)["b"]
+    assert "vector" not in evidence(without)["b"] and "vector" not in evidence(unread)["b"]

@@ -74,8 +74,8 @@ def test_a_value_that_is_said_again_when_it_ended_goes_on() -> None:
 def test_claims_that_differ_in_their_source_or_text_alone_have_one_order() -> None:
     for name in ("source", "text"):
         claims = [claim("Oslo", 1, **{name: it}) for it in (None, "a", "b")]
-        for given in (claims, claims[::-1]):
-            assert timeline(given)[0].claims == tuple(claims)
+        for order in (claims, claims[::-1]):
+            assert timeline(order)[0].claims == tuple(claims)
 
 
 def test_of_two_values_from_one_moment_the_one_heard_later_holds() -> None:
