@@ -63,6 +63,8 @@ EQUIVALENT = {
     "text/secrets/form form": AT_IMPORT,
     "text/secrets/form ignoring_case": AT_IMPORT,
     "text/secrets/__init__ _grouped": AT_IMPORT,
+    "text/secrets/numbers _checked: len(numbers) - _WORDS → ": "no run of words begins so late",
+    "text/secrets/numbers _may_hold_seed_phrase: 1 → 2": "it only spares the search",
     "recall/fuse _clamped: 0.0 < score < 1.0 → ": "0 and 1 are themselves either way",
     "remember/timeline Segment.name: 0 → -1": "all claims of a segment have the same value",
     "remember/timeline _Line.add: _order(new[0]) < _order(self._events[-1]) → "

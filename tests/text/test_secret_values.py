@@ -9,7 +9,7 @@ import pytest
 
 from memorist.text.secrets import is_card, is_iban, masked, secrets_in
 from memorist.text.secrets.disguise import bare
-from memorist.text.secrets.numbers import is_base58_key, is_basic, is_ssn
+from memorist.text.secrets.numbers import _places, is_base58_key, is_basic, is_ssn  # pyright: ignore[reportPrivateUsage]
 from memorist.text.secrets.values import (
     is_assigned,
     is_given,
@@ -195,3 +195,30 @@ def test_a_disguise_is_taken_off_and_every_place_is_known(text: str, shown: str)
             assert text[found.place(place)] == sign
     assert found.place(0) == 0 or not text[0].isalpha()
     assert bare("plain text") is None and bare("é") is None
+
+
+KNOWN = "abandon abstract zoo zone wrap world winter window whisper wheat wealth"
+"""Eleven words of the list: its first one, one of eight letters, and one of three."""
+
+
+def test_a_seed_phrase_is_found_by_its_checksum_and_masked_whole() -> None:
+    phrases = [f"{KNOWN.replace('zone', 'zoo')} {last}" for last in _places()]
+    valid = [phrase for phrase in phrases if secrets_in(phrase)]
+    assert len(valid) == 2048 / 16  # four bits of checksum, though a word is repeated
+    text = f"Keep this safe, with 1 and 2: {valid[0]}. Good night"
+    [found] = secrets_in(text)
+    assert text[found.start : found.end] == valid[0]
+
+
+@pytest.mark.parametrize(("unknown", "announced"), [(0, True), (3, True), (4, False), (12, False)])
+def test_an_announced_seed_phrase_may_have_some_slips(unknown: int, announced: bool) -> None:
+    words = [*KNOWN.split(), "abandon"]
+    words[:unknown] = [f"zzz{'abcdefghijkl'[place]}" for place in range(unknown)]
+    words = words[::-1]
+    text = f"seed phrase: {' '.join(words)}"
+    assert [text[one.start : one.end] for one in secrets_in(text)] == ([" ".join(words)] if announced else [])
+    assert secrets_in(f"seed phrase: {' '.join(words[:11])}") == []
+
+
+def test_an_iban_may_have_every_letter() -> None:
+    assert is_iban("AZ21 NABZ 0000 0000 1370 1000 1944")
