@@ -198,7 +198,7 @@ def write_page(
     ]
     db.execute_many(SQLITE.write.insert_vector, data)
     unique = {(one["source"], one["target"]): one for one in mentions}
-    db.execute_many(SQLITE.write.insert_link, list(unique.values()))
+    db.execute_many(SQLITE.write.put_link, list(unique.values()))
     db.execute("UPDATE space SET seq = :seq", {"seq": seq})
 
 
