@@ -35,7 +35,7 @@ from memorist_bench import datasets
 from memorist_bench.cache import StoredEmbedder, default_folder
 from memorist_bench.measures import Figures, judge
 from memorist_bench.model import Answer, Dataset, Document, Group, Question
-from memorist_bench.runner import narrowed
+from memorist_bench.runner import narrow_dataset
 from memorist_bench.space import Setup, Space
 from memorist_bench.statistics import compare
 
@@ -80,7 +80,7 @@ def splits(sets: dict[str, Dataset]) -> Iterator[Split]:
 def half(dataset: Dataset, first: int) -> tuple[Group, ...]:
     """Every other conversation, with some of its questions."""
     names = [group.name for group in dataset.groups][first::2]
-    return narrowed(dataset, groups=names, questions=QUESTIONS[dataset.name]).groups
+    return narrow_dataset(dataset, groups=names, questions=QUESTIONS[dataset.name]).groups
 
 
 def spaces(split: Split, size: int, others: Sequence[Group], texts: Sequence[str]) -> Iterator[Group]:

@@ -249,7 +249,7 @@ def pages(chosen: Mapping[str, str]) -> list[Page]:
         page("Recall lab", "another question", "lab", q=often),
         page("Recall lab", "two recipes", "lab", **{"q": often, "with": "mnemosyne-hybrid"}),
         page("Recall lab", "… one that reads every memory", "lab", **{"q": often, "with": "mnemosyne-graph"}),
-        page("Recall lab", "a number moved", "lab", **{"q": often, "memorist.reread.weight": "0.5"}),
+        page("Recall lab", "a number moved", "lab", **{"q": often, "memorist.rerank_blend.weight": "0.5"}),
         page("Recall lab", "find a missing one", "lab", q=question, find="piano"),
         page("Recall lab", "why not", "lab/absence", q=question, missing=chosen["plain"]),
         page("Time", "empty", "time"),

@@ -177,7 +177,7 @@ def write_page(
     from memorist.ports.models import SystemClock
     from memorist.remember.record import record
     from memorist.stores.encoding import encode_memory
-    from memorist.stores.rows import said
+    from memorist.stores.rows import text_fingerprint
     from memorist.stores.sqlite.statements import SQLITE, pack
 
     seq, now = start // PAGE + 1, SystemClock().now()
@@ -186,7 +186,14 @@ def write_page(
     for row, text in enumerate(texts, start + 1):
         id = f"{row * 2654435761 % 2**64:016x}{row:016x}"
         whole = f"{row} {text}"
-        own = {"id": id, "text": whole, "words": f"en {whole}", "said": said(whole), "position": row, "session": "s"}
+        own = {
+            "id": id,
+            "text": whole,
+            "words": f"en {whole}",
+            "said": text_fingerprint(whole),
+            "position": row,
+            "session": "s",
+        }
         memories.append({**usual, **own, "row": row, "seq": seq, "scope": f"topic{row % 40}"})
         if row % 3 == 0:
             ends = random.choice(len(people), 2)

@@ -29,7 +29,7 @@ from memorist.recall.recipes import RECIPES
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeClock
 from memorist_bench.datasets import load
-from memorist_bench.runner import narrowed
+from memorist_bench.runner import narrow_dataset
 from memorist_server.postgres import PostgresStore
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def agree(url: str, folder: Path, given: argparse.Namespace) -> None:
-    dataset = narrowed(load(given.data), groups=given.groups, questions=given.questions)
+    dataset = narrow_dataset(load(given.data), groups=given.groups, questions=given.questions)
     same, asked = dict.fromkeys(given.recipes, 0), 0
     for group in dataset.groups:
         name = f"bench-{group.name}"

@@ -141,12 +141,12 @@ def run(given: argparse.Namespace, step: str, cache: Path) -> dict[str, Any]:
 def fill(given: argparse.Namespace, end: int) -> None:
     """Copy memories into the tables, unless they are there."""
     from memorist_server.postgres import PostgresStore
-    from memorist_server.postgres.database import adapt, connected
+    from memorist_server.postgres.database import adapt, connect_once
 
     store = PostgresStore.open(given.url, space=SPACE)
     store.adopt("given:turns-1", DIM)
     store.close()
-    with connected(given.url) as connection:
+    with connect_once(given.url) as connection:
         adapt(connection)
         ((there, generation),) = connection.execute(
             "SELECT (SELECT count(*) FROM memorist.memories), (SELECT id FROM memorist.generations)"
@@ -290,7 +290,7 @@ def forget(given: argparse.Namespace) -> dict[str, Any]:
     """Forget one memory: how long the verb takes, and what is left in the server."""
     import memorist
     from memorist.stores.index_server import ServerIndex
-    from memorist_server.postgres.database import connected
+    from memorist_server.postgres.database import connect_once
 
     ServerIndex.publish = lambda self, is_stale: None
     engine = memorist.open(given.url, space=SPACE, embedder=Given(Data(given.data)), reranker="none", background=False)
@@ -298,7 +298,7 @@ def forget(given: argparse.Namespace) -> dict[str, Any]:
     began = time.perf_counter()
     engine.forget(one.id)
     took = time.perf_counter() - began
-    with connected(given.url) as connection:
+    with connect_once(given.url) as connection:
         ((left,),) = connection.execute("SELECT count(*) FROM memorist.index_pages").fetchall()
     engine.close()
     return {"s": round(took, 2), "pages left": left}

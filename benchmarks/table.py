@@ -27,7 +27,7 @@ from memorist_bench.measures import summarise
 from memorist_bench.model import Dataset, Ingest, Reranking
 from memorist_bench.report.table import chance, interval_text, percent, points
 from memorist_bench.results import read_baseline, results_to_data
-from memorist_bench.runner import choose_recipes, narrowed, prepare
+from memorist_bench.runner import choose_recipes, narrow_dataset, prepare
 from memorist_bench.space import reranks
 from memorist_bench.statistics import Comparison, Interval, compare, mean_interval
 
@@ -76,7 +76,7 @@ class Study:
     @cached_property
     def judged(self) -> Dataset:
         whole = datasets.load(str(self.data / self.dataset))
-        return narrowed(whole, questions=MOST_QUESTIONS.get(self.dataset))
+        return narrow_dataset(whole, questions=MOST_QUESTIONS.get(self.dataset))
 
     @cached_property
     def stored(self) -> Ingest:

@@ -21,10 +21,10 @@ from common import options
 from memorist.config import Config
 from memorist_bench import datasets
 from memorist_bench.cache import default_folder
-from memorist_bench.runner import narrowed, prepare
+from memorist_bench.runner import narrow_dataset, prepare
 from memorist_bench.statistics import compare
 from memorist_bench.tune.evidence import of_group
-from memorist_bench.tune.numbers import Number, Steps, first_moved, moved, numbers_of
+from memorist_bench.tune.numbers import Number, Steps, first_moved, move_numbers, numbers_of
 from memorist_bench.tune.replay import Replay
 from memorist_bench.tune.search import Floats, Trials, decide, fit
 
@@ -40,7 +40,7 @@ def main() -> None:
     )
     [recipe] = experiment.pipelines
     numbers = numbers_of(recipe)
-    dataset = narrowed(datasets.load(given.path), questions=given.questions)
+    dataset = narrow_dataset(datasets.load(given.path), questions=given.questions)
     with ExitStack() as closing:
         pool = closing.enter_context(ThreadPoolExecutor())
         replay, groups = Replay(recipe, first_moved(recipe, numbers)), list[str]()
@@ -48,7 +48,7 @@ def main() -> None:
             for asked in of_group(group, recipe, experiment.setup, closing, pool):
                 replay.record(asked)
                 groups.append(group.name)
-        every = Trials(lambda steps: replay.figures(moved(recipe, numbers, steps)), len(numbers))
+        every = Trials(lambda steps: replay.figures(move_numbers(recipe, numbers, steps)), len(numbers))
         _report(every, np.array(groups), numbers)
 
 

@@ -23,7 +23,7 @@ from common import options, processor_time
 from numpy.typing import NDArray
 
 from memorist.stores.index.binary_codes import BinaryCodes
-from memorist.stores.index.vectors import normalized
+from memorist.stores.index.vectors import normalize
 
 Vectors = NDArray[np.float32]
 Scan = Callable[[Vectors], NDArray[Any]]
@@ -37,7 +37,7 @@ def random_vectors(count: int, dim: int = 384) -> tuple[Vectors, Vectors]:
     centres = draw.normal(size=(count // 50 + 1, dim)) * spread
     rows = np.repeat(centres, 50, axis=0)[:count] + 0.7 * draw.normal(size=(count, dim)) * spread
     near = rows[draw.integers(0, count, 100)] + 0.7 * draw.normal(size=(100, dim)) * spread
-    return normalized(rows @ turn), normalized(near @ turn)
+    return normalize(rows @ turn), normalize(near @ turn)
 
 
 def exact(rows: Vectors) -> Scan:
@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100_000)
     args = parser.parse_args()
     if args.vectors and args.queries:
-        rows, probes = normalized(np.load(args.vectors)[: args.count]), normalized(np.load(args.queries)[:100])
+        rows, probes = normalize(np.load(args.vectors)[: args.count]), normalize(np.load(args.queries)[:100])
     else:
         rows, probes = random_vectors(args.count)
     print(f"{len(rows):,} vectors of {rows.shape[1]} dimensions, {len(probes)} queries")

@@ -50,7 +50,7 @@ CHAPTERS = {
         tuple(f"text/secrets/{name}.py" for name in ("__init__", "disguise", "form", "numbers", "passwords", "values")),
         ("tests/text/test_secrets.py", "tests/text/test_secret_values.py", "tests/attacks/test_secrets.py"),
     ),
-    "caps": Chapter(("stores/part.py",), ("tests/stores/test_part.py", "tests/attacks/test_caps.py")),
+    "caps": Chapter(("stores/classified.py",), ("tests/stores/test_classified.py", "tests/attacks/test_caps.py")),
     "fusion": Chapter(("recall/fuse.py",), ("tests/recall/test_fuse.py", "tests/recall/test_stages.py")),
     "timeline": Chapter(
         ("remember/timeline.py",), ("tests/remember/test_truth.py", "tests/recipes/test_folded_facts.py")

@@ -15,7 +15,7 @@ from typing import Any, Literal, TypeVar, cast, get_type_hints
 
 from memorist import trust
 from memorist.errors import InvalidInput, without_passwords
-from memorist.validate import validated
+from memorist.validate import validate
 
 FILE_NAME = "memorist.toml"
 LARGEST_FILE = 1024 * 1024
@@ -233,7 +233,7 @@ def content_of(file: Path) -> bytes:
     return content
 
 
-def refused(file: Path, content: bytes) -> dict[str, Any]:
+def untrusted_settings(file: Path, content: bytes) -> dict[str, Any]:
     """The settings of a project's file that need the user's trust, with their values."""
     own = _parsed(own_file()) if own_file().is_file() else {}
     return {
@@ -248,10 +248,10 @@ def functions(file: Path, content: bytes) -> list[str]:
 
 def is_trusted(file: Path, content: bytes) -> bool:
     """Whether the user trusts a settings file with this content, and the modules beside it as they are now."""
-    return str(file.resolve()) in trust.trusted() and trust.is_trusted(file, covered(file, content))
+    return str(file.resolve()) in trust.trusted_hashes() and trust.is_trusted(file, trusted_content(file, content))
 
 
-def covered(file: Path, content: bytes) -> bytes:
+def trusted_content(file: Path, content: bytes) -> bytes:
     """What trust in a settings file covers: its content, and that of the modules beside it that it names."""
     modules = {Path(one.rpartition(":")[0]) for one in functions(file, content)}
     return b"\0".join([content, *(content_of(one) for one in sorted(modules) if one.suffix == ".py")])
@@ -324,7 +324,7 @@ def _anchored(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     if "notes_dir" in values:
         paths["notes_dir"] = str(folder / Path(values["notes_dir"]).expanduser())
     if "db" in values:
-        paths["db"] = anchored(values["db"], folder)
+        paths["db"] = resolve_database(values["db"], folder)
     return {**values, **paths, **{name: _functions_in(values[name], folder) for name in MERGED if name in values}}
 
 
@@ -365,18 +365,18 @@ def _checked(data: Mapping[str, Any], where: str) -> dict[str, Any]:
             raise InvalidInput(f"Unknown setting in {where}: {name!r}", remedy=f"Known settings: {', '.join(hints)}.")
     places = {name: f"{where}: {name}" for name in data}
     return {
-        name: _not_negative(value, places[name]) if hints[name] is int else validated(value, hints[name], places[name])
+        name: _not_negative(value, places[name]) if hints[name] is int else validate(value, hints[name], places[name])
         for name, value in data.items()
     }
 
 
 def _not_negative(value: object, where: str) -> int:
-    if validated(value, int, where) < 0:
+    if validate(value, int, where) < 0:
         raise InvalidInput(f"{where} is {value!r}", remedy="It must be a whole number of at least 0.")
     return cast("int", value)
 
 
-def anchored(db: str, folder: Path) -> str:
+def resolve_database(db: str, folder: Path) -> str:
     """A database with a relative path resolved against a folder; a URL stays as it is."""
     if "://" in db or db == ":memory:":
         return db

@@ -30,7 +30,7 @@ _random = SystemRandom()
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Response:
     """A complete answer."""
 
     status: int
@@ -43,7 +43,7 @@ class Reply:
         return 200 <= self.status < 300
 
 
-Outcome = Reply | Exception
+Outcome = Response | Exception
 """What came of an attempt: an answer, or the `httpx.TransportError` in its place."""
 
 
@@ -125,7 +125,7 @@ class HttpClient(ABC):
         try:
             with self.stream(method, path, timeout=limits, **request) as response:
                 body = self._read(response, end)
-                return Reply(response.status_code, body, response.headers.get("retry-after"))
+                return Response(response.status_code, body, response.headers.get("retry-after"))
         except httpx.DecodingError:
             raise self.unusable("sent an answer that cannot be decompressed") from None
         except httpx.TransportError as error:
@@ -193,7 +193,7 @@ def _checked_url(url: str, what: str) -> tuple[str, str]:
 
 def _delay(outcome: Outcome, attempt: int) -> float:
     """Seconds to wait: Retry-After, at most 30; else min(8, 0.25 · 2ⁿ), reduced by up to half at random."""
-    asked = _seconds(outcome.retry_after) if isinstance(outcome, Reply) else None
+    asked = _seconds(outcome.retry_after) if isinstance(outcome, Response) else None
     if asked is not None:
         return min(asked, RETRY_AFTER_CAP)
     return min(_BACKOFF_CAP, _BACKOFF_FIRST * 2**attempt) * _random.uniform(0.5, 1.0)

@@ -68,11 +68,12 @@ if TYPE_CHECKING:
     from memorist.recall.prepare import AsKnown, Content, Dates, Embed, FindEntities
     from memorist.recall.reason import Enrich, Reason
     from memorist.recall.recipes import RECIPES, Recipes, custom_recipes
-    from memorist.recall.rerank import Rerank, Reread
+    from memorist.recall.rerank import Rerank, RerankBlend
     from memorist.recall.score import Add, Confirm, NeighbourBoost, Normalise, Weigh
     from memorist.recall.search import Cascade, Search
     from memorist.recall.select import (
         Confidence,
+        DropShown,
         Judge,
         Limit,
         MinimumScore,
@@ -80,12 +81,11 @@ if TYPE_CHECKING:
         Relevant,
         Scope,
         Track,
-        Unseen,
     )
     from memorist.recall.signals import Fuzzy, Keyword, Notes, Signature, Temporal, Trigram, Vector
     from memorist.recall.stage import Draft, Env, Factor, Part, Signal, Stage, ranked
     from memorist.recall.standing import Standing, Wishes
-    from memorist.recall.superseded import Newest, Superseded
+    from memorist.recall.superseded import PreferNewest, Superseded
     from memorist.recall.told import Told
 
 __all__ = [
@@ -109,6 +109,7 @@ __all__ = [
     "CredibilityFactor",
     "Dates",
     "Draft",
+    "DropShown",
     "Edges",
     "Embed",
     "EmotionBoost",
@@ -134,13 +135,13 @@ __all__ = [
     "LinearRecency",
     "MinimumScore",
     "NeighbourBoost",
-    "Newest",
     "Nodes",
     "Noise",
     "Normalise",
     "Notes",
     "Part",
     "Pipeline",
+    "PreferNewest",
     "Provenance",
     "Query",
     "Reason",
@@ -152,7 +153,7 @@ __all__ = [
     "RelevanceFactor",
     "Relevant",
     "Rerank",
-    "Reread",
+    "RerankBlend",
     "Scope",
     "Search",
     "Signal",
@@ -169,7 +170,6 @@ __all__ = [
     "Track",
     "Trigram",
     "TrustFactor",
-    "Unseen",
     "Vector",
     "Weibull",
     "Weigh",
@@ -189,10 +189,13 @@ _CONTRACT = ("recall.stage", "model", "recall.pipeline", "recall.recipes", "reca
 
 def __getattr__(name: str) -> Any:
     """Import a name on first use, so that a recipe loads only its own stages."""
+    from memorist.recall.catalogue import BUILT_IN, RENAMED_STAGES, current_kind
+
+    former = name.lower()
+    if former in RENAMED_STAGES and name == former.title():
+        name = current_kind(former).title().replace("_", "")
     if name not in __all__:
         raise AttributeError(f"module 'memorist.stages' has no attribute {name!r}")
-    from memorist.recall.catalogue import BUILT_IN
-
     targets = (target.split(":") for kinds in BUILT_IN.values() for target in kinds.values())
     homes = [f"recall.{module}" for module, part in targets if part == name] or _CONTRACT
     modules = (_import_module(f"memorist.{home}") for home in homes)

@@ -22,7 +22,7 @@ def user_folder() -> Path:
     return user_config_path("memorist")
 
 
-def trusted() -> dict[str, str]:
+def trusted_hashes() -> dict[str, str]:
     """The hash that each trusted file had, by its real path."""
     record = user_folder() / RECORD
     try:
@@ -38,17 +38,17 @@ def trusted() -> dict[str, str]:
 
 def is_trusted(file: Path, content: bytes) -> bool:
     """Whether the user trusts a file with this content; an edited file is no longer trusted."""
-    return trusted().get(str(file.resolve())) == _digest(content)
+    return trusted_hashes().get(str(file.resolve())) == _digest(content)
 
 
 def trust(file: Path, content: bytes) -> None:
     """Trust a file as long as it holds this content."""
-    _write({**trusted(), str(file.resolve()): _digest(content)})
+    _write({**trusted_hashes(), str(file.resolve()): _digest(content)})
 
 
 def distrust(file: Path) -> bool:
     """Trust a file no longer; False if it was not trusted."""
-    known, path = trusted(), str(file.resolve())
+    known, path = trusted_hashes(), str(file.resolve())
     if path not in known:
         return False
     _write({other: digest for other, digest in known.items() if other != path})

@@ -15,7 +15,7 @@ Build = Callable[[object, str], object]
 """Makes an object of a class of our own from its plain data and its name in error messages."""
 
 
-def validated(value: object, hint: Any, where: str, build: Build | None = None) -> Any:
+def validate(value: object, hint: Any, where: str, build: Build | None = None) -> Any:
     """The value as the hint describes it; lists become tuples. Raises InvalidInput with `where` if it does not fit."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is Any:
@@ -26,13 +26,13 @@ def validated(value: object, hint: Any, where: str, build: Build | None = None) 
         return _require(value in arguments, value, where, f"one of {', '.join(map(str, arguments))}")
     if origin is tuple:
         _require(isinstance(value, list | tuple), value, where, "a list")
-        return tuple(validated(one, arguments[0], where, build) for one in cast("Sequence[object]", value))
+        return tuple(validate(one, arguments[0], where, build) for one in cast("Sequence[object]", value))
     if origin is Callable:
         return _require(callable(value), value, where, "a function")
     if origin is not None and issubclass(origin, Mapping):
         _require(isinstance(value, Mapping), value, where, "a table")
         table = cast("Mapping[str, object]", value)
-        return {key: validated(one, arguments[1], f"{where}.{key}", build) for key, one in table.items()}
+        return {key: validate(one, arguments[1], f"{where}.{key}", build) for key, one in table.items()}
     return _scalar(value, hint, where, build)
 
 
@@ -61,7 +61,7 @@ def _first_fit(value: object, hints: tuple[Any, ...], where: str, build: Build |
     problem: InvalidInput | None = None
     for hint in hints:
         try:
-            return validated(value, hint, where, build)
+            return validate(value, hint, where, build)
         except InvalidInput as error:
             problem = problem or error
     assert problem is not None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memorist.asking import STEPS, Asker, Budget, Limits, Models
+from memorist.asking import STEPS, Budget, Limits, LLMAsker, Models
 from memorist.asking.wording import CLOSE, OPEN, prompt
 from memorist.errors import ModelUnavailable
 from memorist.ports import Completion
@@ -68,6 +68,6 @@ class FakeLLM:
 
 def asker(
     llm: FakeLLM | None = None, *, calls: int = 100, tokens: int = 1_000_000, steps: Any = None, **answers: Any
-) -> Asker:
+) -> LLMAsker:
     """An asker of one fake model."""
-    return Asker(Models(llm or FakeLLM(**answers), steps or {}), Budget(Limits(calls, tokens)))
+    return LLMAsker(Models(llm or FakeLLM(**answers), steps or {}), Budget(Limits(calls, tokens)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memorist.asking import Asker, Askers, Budget, BudgetSpent, Limits, Models, query
+from memorist.asking import Askers, Budget, BudgetSpent, Limits, LLMAsker, Models, query
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.model import Spent
 from memorist.ports import Completion
@@ -54,7 +54,7 @@ def test_an_adapter_that_gives_something_else_fails_alike() -> None:
             return '{"mode": "episodic"}'
 
     with pytest.raises(ModelUnavailable, match="odd:model failed with AttributeError"):
-        query.mode(Asker(Models(Odd()), Budget(Limits(9, 9999))), "What happened?")
+        query.mode(LLMAsker(Models(Odd()), Budget(Limits(9, 9999))), "What happened?")
 
 
 def test_the_same_question_is_asked_once_in_an_operation() -> None:
@@ -134,7 +134,7 @@ def _asked(llm: FakeLLM, text: str) -> Any:
 
 def test_a_step_may_have_a_model_of_its_own_or_none() -> None:
     small, large = FakeLLM("fake:small", mode=EPISODIC), FakeLLM("fake:large", tags={"tags": ["a", "b"]})
-    ask = Asker(Models(small, {"tags": large, "reason": None}), Budget(Limits(9, 99_999)))
+    ask = LLMAsker(Models(small, {"tags": large, "reason": None}), Budget(Limits(9, 99_999)))
     assert query.mode(ask, "q") == "episodic" and query.tags(ask, "q") == ("a", "b")
     assert (small.steps(), large.steps()) == (["mode"], ["tags"])
     assert [ask.model_for(step) for step in ("mode", "tags", "reason")] == ["fake:small", "fake:large", None]

@@ -9,7 +9,15 @@ import pytest
 
 from memorist.asking import STEPS, Source, query
 from memorist.asking.facts import Extracted, NamedAnswer, Note, StatementAnswer, facts, note
-from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn, annotate, instructions, propositions
+from memorist.asking.sessions import (
+    AgentStep,
+    Annotation,
+    Instruction,
+    Proposition,
+    annotate,
+    instructions,
+    propositions,
+)
 from memorist.asking.wording import prompt
 from memorist.errors import ModelUnavailable
 from tests.asking.fakes import Asked, FakeLLM, asker
@@ -87,7 +95,7 @@ def annotated(asked: Asked) -> dict[str, Any]:
 
 def test_steps_are_annotated_ten_a_call_each_seeing_what_came_before_and_after() -> None:
     llm = FakeLLM(annotate=annotated)
-    turns = [Turn(f"saw {place}", f"did {place}") for place in range(1, 24)]
+    turns = [AgentStep(f"saw {place}", f"did {place}") for place in range(1, 24)]
     done = annotate(asker(llm), "count to 23", turns)
     assert done == [Annotation(f"at {place}", "count", None if place == 23 else 0.5) for place in range(1, 24)]
     assert [len(one.data["steps"]) for one in llm.asked] == [10, 10, 3]
@@ -100,7 +108,7 @@ def test_steps_are_annotated_ten_a_call_each_seeing_what_came_before_and_after()
 
 def test_an_answer_that_stops_early_is_gone_on_from() -> None:
     llm = FakeLLM(annotate=lambda asked: {"steps": annotated(asked)["steps"][:4]})
-    done = annotate(asker(llm), "count to 10", [Turn(f"saw {place}", "") for place in range(1, 11)])
+    done = annotate(asker(llm), "count to 10", [AgentStep(f"saw {place}", "") for place in range(1, 11)])
     assert [one.state for one in done] == [f"at {place}" for place in range(1, 11)]
     assert [one.data["steps"][0]["step"] for one in llm.asked] == [1, 5, 9]
 
@@ -109,7 +117,7 @@ def test_no_annotation_one_too_many_or_a_reward_out_of_range_is_no_answer() -> N
     step = {"state": "s", "subgoal": "g", "reward": 0.5}
     for steps in ([], [step, step], [{**step, "reward": 1.5}], [{**step, "reward": "high"}]):
         with pytest.raises(ModelUnavailable, match="gave no usable answer to 'annotate'"):
-            annotate(asker(annotate={"steps": steps}), "g", [Turn("o", "a")])
+            annotate(asker(annotate={"steps": steps}), "g", [AgentStep("o", "a")])
 
 
 # Trajectories
@@ -118,7 +126,7 @@ def test_no_annotation_one_too_many_or_a_reward_out_of_range_is_no_answer() -> N
 def test_propositions_have_concepts_and_confidence() -> None:
     found = {"text": " Kiwi builds. ", "concepts": ["Kiwi", "kiwi", "Build Server"], "confidence": 1}
     llm = FakeLLM(propositions={"propositions": [found, found, {**found, "text": " "}]})
-    learnt = propositions(asker(llm), "ship", "build", [Turn("o", "a", "ready", 0.8)])
+    learnt = propositions(asker(llm), "ship", "build", [AgentStep("o", "a", "ready", 0.8)])
     assert learnt == (Proposition("Kiwi builds.", ("kiwi", "build server"), 1.0),)
     step = {"step": 1, "observation": "o", "action": "a", "state": "ready", "reward": 0.8}
     assert llm.asked[0].data == {"goal": "ship", "subgoal": "build", "steps": [step]}
@@ -127,7 +135,7 @@ def test_propositions_have_concepts_and_confidence() -> None:
 def test_instructions_have_intent_condition_and_outcome_and_long_trajectories_are_read_in_parts() -> None:
     found = {"intent": "roll back", "condition": "", "instruction": "Run heron.", "outcome": "It is back."}
     llm = FakeLLM(instructions={"instructions": [found, {**found, "instruction": ""}]})
-    learnt = instructions(asker(llm), "ship", "undo", [Turn("o", "a")] * 31)
+    learnt = instructions(asker(llm), "ship", "undo", [AgentStep("o", "a")] * 31)
     assert learnt == (Instruction("roll back", "", "Run heron.", "It is back."),)
     assert [one.data["steps"][0]["step"] for one in llm.asked] == [1, 31]
 

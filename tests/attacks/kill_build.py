@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from memorist.stores.sqlite import schema
-from memorist.stores.sqlite.connection import Connections, use_write_ahead_log
+from memorist.stores.sqlite.connection import SqliteConnections, use_write_ahead_log
 from memorist.testing.fakes import START
 from tests.attacks.kill_world import CITIES, CLOCK, MANY, NAMES, World, sentence
 
@@ -44,7 +44,7 @@ def build(folder: Path) -> None:
 
 def _older(file: Path, older: Path) -> None:
     """The same rows in a file with the first tables only."""
-    connections = Connections(older)
+    connections = SqliteConnections(older)
     connections.create()
     with connections.reading() as db:
         use_write_ahead_log(db)

@@ -282,7 +282,7 @@ def upgrade(world: World, dice: random.Random) -> None:
     if world.server is None:
         later = Migration(LATER.name, LATER.sql.format(""))
         older, schema.migrate.__defaults__ = schema.MIGRATIONS, ((*schema.MIGRATIONS, later),)
-        schema.pending.__defaults__ = schema.migrate.__defaults__
+        schema.pending_migrations.__defaults__ = schema.migrate.__defaults__
         assert older
     else:
         from memorist_server.postgres import database

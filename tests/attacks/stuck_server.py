@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from memorist.stores.sqlite.connection import Connections, Database
+from memorist.stores.sqlite.connection import SqliteConnections, SqliteDatabase
 from memorist.surfaces.cli import main
 from memorist_server.mcp import http
 from memorist_server.rest import app, threads
 
 POINTS = ("before", "inside", "after")
-_writing = Connections.writing
+_writing = SqliteConnections.writing
 
 
 def hang(folder: Path) -> None:
@@ -33,7 +33,7 @@ def hanging(folder: Path, point: str) -> Any:
     """The method that begins a write, with one point at which it hangs."""
 
     @contextmanager
-    def writing(self: Connections, *args: Any, **kwargs: Any) -> Generator[Database]:
+    def writing(self: SqliteConnections, *args: Any, **kwargs: Any) -> Generator[SqliteDatabase]:
         at = point if self.path.name == "agent.db" else ""
         if at == "before":
             hang(folder)
@@ -49,7 +49,7 @@ def hanging(folder: Path, point: str) -> Any:
 
 if __name__ == "__main__":
     point, where, *arguments = sys.argv[1:]
-    Connections.writing = hanging(Path(where), point)  # type: ignore[method-assign]
+    SqliteConnections.writing = hanging(Path(where), point)  # type: ignore[method-assign]
     app.PATIENCE = http.GRACE = threads.CLOSING = 1
     sys.argv[1:] = arguments
     sys.exit(main())

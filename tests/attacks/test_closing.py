@@ -32,9 +32,9 @@ from memorist.files import PART
 from memorist_server.access.keys import KeyRing
 from memorist_server.mcp.server import MemoryServer
 from memorist_server.rest.app import create_app
+from memorist_server.rest.logs import JsonLines
 from memorist_server.rest.problems import without_folders
 from memorist_server.rest.server import Server, Settings
-from memorist_server.rest.watch import JsonLines
 from server_tests.mcp.servers import listening, over_http, problem
 from server_tests.rest import conftest as rest_fixtures
 from server_tests.rest.conftest import Running, Serve

@@ -217,7 +217,7 @@ def test_if_one_file_cannot_be_written_none_is(cli: Cli, home: Path) -> None:
 def test_a_file_that_another_program_wrote_meanwhile_is_not_overwritten(home: Path) -> None:
     file = home / ".claude.json"
     file.write_text("{}")
-    change = install.plan(file, [install.Entry(("mcpServers", "memorist"), {"command": "x"})], "memorist")
+    change = install.plan(file, [install.SettingsEntry(("mcpServers", "memorist"), {"command": "x"})], "memorist")
     file.write_text('{"theirs": 1}')
     with pytest.raises(StoreError, match="was changed meanwhile"):
         install.write_all([change])

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memorist.asking.wording import fenced
+from memorist.asking.wording import fence
 from memorist.errors import InvalidInput
 from memorist.model import CITES, INSTRUCTIONS, STATES, Candidate, Fact, Link, Memory, Origin, Worth
 from memorist.model.marks import OnEdge, OnTimeline, Replaced
@@ -38,7 +38,7 @@ from memorist.surfaces.cli.output import one_line, styled
 from memorist.testing import FakeEmbedder
 from memorist.text.labels import HEADER, LONGEST_LABEL, label, plain
 from memorist.text.tokens import count_tokens
-from memorist.upkeep.consolidate.notes import NoteRecord, rendered
+from memorist.upkeep.consolidate.notes import NoteRecord, render_note
 from tests.recall.worlds import NOW, draft, memory, world
 from tests.recipes.worlds import opened
 
@@ -210,7 +210,7 @@ def test_a_summary_is_one_line_and_repeats_no_orders(attack: str) -> None:
 
 @given(anything)
 def test_a_prompt_keeps_its_fence_and_the_text(text: str) -> None:
-    first, document, last = fenced({"text": text}).splitlines()
+    first, document, last = fence({"text": text}).splitlines()
     assert (first, last) == ("<data>", "</data>") and not set("<>&") & set(document)
     assert json.loads(document) == {"text": text}
 
@@ -218,7 +218,7 @@ def test_a_prompt_keeps_its_fence_and_the_text(text: str) -> None:
 @attacks
 def test_a_note_keeps_its_lines_in_markdown(attack: str) -> None:
     lines = [memory(f"m{place}", attack, scope=attack, metadata={CITES: ["0" * 32]}) for place in range(2)]
-    page = rendered(NoteRecord("daily", "2024-07-01", "", 1, attack, (), ()), lines)
+    page = render_note(NoteRecord("daily", "2024-07-01", "", 1, attack, (), ()), lines)
     heading, _, scope, _, *bullets, _, comment, end = page.split("\n")
     assert page.splitlines() == page.split("\n")[:-1] and end == ""
     assert heading == "# 2024-07-01" and scope.startswith("## ") and comment.startswith("<!-- ")
@@ -230,7 +230,7 @@ def test_a_note_keeps_its_lines_in_markdown(attack: str) -> None:
 @pytest.mark.parametrize("text", ["# Title", "> quote", "- item", "[x](http://a)", "[[link]]", "<!-- x", "%% x", "---"])
 def test_a_note_shows_markdown_as_text(text: str) -> None:
     line = memory("m", text, metadata={CITES: ["0" * 32]})
-    assert f"\n- \\{text[0]}" in rendered(NoteRecord("daily", "x", "", 1, "rules", (), ()), [line])
+    assert f"\n- \\{text[0]}" in render_note(NoteRecord("daily", "x", "", 1, "rules", (), ()), [line])
 
 
 @attacks

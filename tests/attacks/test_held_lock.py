@@ -37,10 +37,10 @@ HANGS = 120
 PATIENT = """
 import sys, time
 from memorist.stores.sqlite import connection
-wait_for, persist = connection.Database.wait_for, connection._persist
+wait_for, persist = connection.SqliteDatabase.wait_for, connection._persist
 def patient(take, deadline, look=lambda: None):
     persist(take, deadline + 3600 * (deadline > time.monotonic()), look)
-connection.Database.wait_for = lambda self, seconds: wait_for(self, 3600 if seconds else 0)
+connection.SqliteDatabase.wait_for = lambda self, seconds: wait_for(self, 3600 if seconds else 0)
 connection._persist = patient
 from memorist.surfaces.cli import main
 sys.exit(main(sys.argv[1:]))
@@ -142,7 +142,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         raise apsw.BusyError
 
     monkeypatch.setattr(connection, "time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
-    monkeypatch.setattr(connection.Database, "wait_for", lambda self, _: self._connection.set_busy_timeout(0))
+    monkeypatch.setattr(connection.SqliteDatabase, "wait_for", lambda self, _: self._connection.set_busy_timeout(0))
     return told
 
 
@@ -275,7 +275,7 @@ def test_uses_are_counted_once_whenever_a_kill_comes(
         if committed:  # after the commit, before the file is removed
             patched.setattr(usage_queue.UsageQueue, "remove_aside", interrupted)
         else:  # after the file is set aside, before the commit
-            patched.setattr(connection.Connections, "_check_place", interrupted)
+            patched.setattr(connection.SqliteConnections, "_check_place", interrupted)
         store.put(Batch())
     assert (tmp_path / "a.db-counting").exists() and not (tmp_path / "a.db-usage").exists()
     with closing(SqliteStore.open(tmp_path / "a.db")) as again:

@@ -17,7 +17,7 @@ import memorist
 from memorist import config
 from memorist.errors import Error, InvalidInput, without_passwords
 from memorist.surfaces.cli import main
-from memorist.text.secrets import masked, secrets_in
+from memorist.text.secrets import mask_secrets, secrets_in
 from memorist_server.rest.server import Settings
 from server_tests.rest.conftest import running
 from tests.attacks.key_material import filled
@@ -41,14 +41,14 @@ def _texts(name: str) -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize("name", SETS)
 def test_nearly_every_secret_is_masked(name: str) -> None:
     texts = _texts(f"secrets_{name}")
-    missed = [text for text, made in texts if any(one in masked(text) for one in made)]
+    missed = [text for text, made in texts if any(one in mask_secrets(text) for one in made)]
     assert len(missed) <= (1 - LEAST_CAUGHT) * len(texts), missed
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_hardly_any_harmless_text_is_masked(name: str) -> None:
     texts = _texts(f"harmless_{name}")
-    wrong = [masked(text) for text, _ in texts if secrets_in(text)]
+    wrong = [mask_secrets(text) for text, _ in texts if secrets_in(text)]
     assert len(wrong) <= MOST_FALSE * len(texts), wrong
 
 
@@ -76,7 +76,7 @@ DISGUISES = {
 
 @pytest.mark.parametrize("text", DISGUISES.values(), ids=DISGUISES)
 def test_a_secret_in_disguise_is_masked(text: str) -> None:
-    shown = normalize("NFKC", re.sub("[\u200b\u00ad]", "", masked(text)))
+    shown = normalize("NFKC", re.sub("[\u200b\u00ad]", "", mask_secrets(text)))
     assert "[secret: " in shown and WORD not in shown and KEY[:20] not in shown and KEY[20:] not in shown
 
 
@@ -90,7 +90,7 @@ def test_a_secret_in_disguise_is_masked(text: str) -> None:
     ],
 )
 def test_a_table_or_a_sign_alone_is_no_secret(text: str) -> None:
-    assert masked(text) == text
+    assert mask_secrets(text) == text
 
 
 @pytest.mark.parametrize("metadata", [{"name": "password", "value": WORD}, {"pairs": [["password", WORD]]}])

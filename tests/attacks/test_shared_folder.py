@@ -200,7 +200,7 @@ def test_names_cannot_be_forged(replica: Replica) -> None:
     forged: list[list[Any]] = [[oak.id, "Mallory", None, []], [f"{oak.id}~3", "Oak", None, []]]
     plant(replica.folder, [{**line, "links": [["1", "mentions", oak.id, 1.0]], "entities": forged}])
     replica.sync()
-    assert not replica.store.named([oak.id, f"{oak.id}~3"]) and replica.engine.get("1")
+    assert not replica.store.entities_by_id([oak.id, f"{oak.id}~3"]) and replica.engine.get("1")
 
 
 @pytest.mark.parametrize("sort", ["link", "pipe", "folder", "large"])

@@ -19,7 +19,7 @@ from mcp import Client, MCPError
 import memorist
 from memorist.engine.engine import Engine
 from memorist_server.access.keys import KeyRing
-from memorist_server.rest.limits import PACE, ConcurrencyLimit, bounded
+from memorist_server.rest.limits import PACE, ConcurrencyLimit, bound_body
 from memorist_server.rest.problems import Refusal
 from memorist_server.rest.server import Settings
 from memorist_server.rest.threads import OutOfTime, VerbThreads
@@ -266,7 +266,7 @@ def test_a_body_has_its_time_as_a_whole_and_more_as_it_arrives() -> None:
         return {"type": "http.request", "body": next(chunks), "more_body": True}
 
     async def read() -> None:
-        body = bounded(receive, 0, 6, clock=lambda: now)  # pyright: ignore[reportArgumentType]
+        body = bound_body(receive, 0, 6, clock=lambda: now)  # pyright: ignore[reportArgumentType]
         for _ in range(17):
             await body()
         with pytest.raises(Refusal, match="did not arrive in time"):

@@ -254,7 +254,7 @@ def compare(worlds: Worlds, length: int) -> None:
 def _all_secret(worlds: Worlds) -> bool:
     """Whether every session of the secret engine is above the cap: steps by an uncapped caller go to the usual one."""
     keys = [f"session/{session}" for session in SESSIONS]
-    found = worlds.secret.store.keyed(keys)
+    found = worlds.secret.store.by_key(keys)
     return {one.origin.key for one in found} == set(keys) and all(
         one.worth.classification > worlds.cap for one in found
     )

@@ -55,14 +55,14 @@ def test_on_a_phone_choosing_an_item_leads_to_its_explanation(page: Any) -> None
 def test_a_slider_moves_the_ranking_the_address_and_the_toml(page: Any) -> None:
     page.goto(ASKED)
     page.get_by_text("Move the numbers of").click()
-    slider = page.get_by_label("reread.weight")
+    slider = page.get_by_label("rerank_blend.weight")
     slider.focus()
     page.keyboard.press("ArrowLeft")
-    page.wait_for_url("**memorist.reread.weight=0.9")
-    page.get_by_text('"reread.weight" = 0.9').wait_for()
+    page.wait_for_url("**memorist.rerank_blend.weight=0.9")
+    page.get_by_text('"rerank_blend.weight" = 0.9').wait_for()
     assert slider.evaluate("one => one === document.activeElement") and page.locator(".move").count() > 0
     page.keyboard.press("ArrowRight")
-    page.wait_for_url(lambda url: "reread" not in url)
+    page.wait_for_url(lambda url: "rerank_blend" not in url)
     page.locator("#toml").wait_for(state="detached")
     page.get_by_title("The recipe to recall by").select_option("memoria")
     page.wait_for_url("**recipe=memoria**")
@@ -109,7 +109,7 @@ def test_nothing_keeps_somebody_from_using_them(page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     for place in (
         f"{HOME}/lab",
-        f"{ASKED}&with=mnemosyne-hybrid&memorist.reread.weight=0.5&find=billing",
+        f"{ASKED}&with=mnemosyne-hybrid&memorist.rerank_blend.weight=0.5&find=billing",
         f"{HOME}/time",
         f"{HOME}/time?q=Bea&as_of=2024-03-01&known_at=2024-03-01",
     ):

@@ -150,7 +150,7 @@ def test_what_cannot_be_edited_says_why(memory: Engine) -> None:
             memory.update(id, "Something else.")
 
 
-def test_a_cap_hides_what_is_above_it_and_an_edit_stays_at_its_desk(memory: Engine) -> None:
+def test_a_cap_hides_what_is_above_it_and_an_edit_keeps_its_classification(memory: Engine) -> None:
     secret = memory.remember("Ann knows the code.", classification=3)
     guest = up_to(memory, 1)
     with pytest.raises(NotFound):

@@ -10,7 +10,7 @@ import pytest
 
 from memorist import config
 from memorist.engine.engine import Engine
-from memorist.engine.open import opened
+from memorist.engine.open import open_engine
 from memorist.errors import ModelUnavailable
 from memorist.ports import Progress, Purpose
 from memorist.stores.memory import MemoryStore
@@ -71,10 +71,10 @@ def test_each_model_is_loaded_once_and_not_by_the_caller() -> None:
 def test_a_process_that_will_embed_loads_the_embedder_while_it_opens_the_memory() -> None:
     given = config.load({}, db=":memory:")
     one, other = Heavy(), Heavy()
-    with opened(given, embedder=one, ahead=True) as engine:
+    with open_engine(given, embedder=one, ahead=True) as engine:
         engine.remember("Alice moved to Stockholm.")
     assert one.loaded.is_set() and not any(one.loads)
-    with opened(given, embedder=other):
+    with open_engine(given, embedder=other):
         assert not other.loads
 
 

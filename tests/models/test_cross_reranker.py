@@ -169,7 +169,7 @@ def step(found: Recall, stage: str) -> Step:
 
 @pytest.mark.parametrize(
     ("recipe", "before", "stage"),
-    [("memoria", "rrf", "rerank"), ("mnemo", "normalise", "rerank"), ("memorist", "neighbour_boost", "reread")],
+    [("memoria", "rrf", "rerank"), ("mnemo", "normalise", "rerank"), ("memorist", "neighbour_boost", "rerank_blend")],
 )
 def test_recipes_read_their_candidates_again_by_default(memory: Engine, recipe: str, before: str, stage: str) -> None:
     found = memory.recall("What city did Alice move to?", recipe=recipe, track=False)
@@ -180,7 +180,9 @@ def test_recipes_read_their_candidates_again_by_default(memory: Engine, recipe: 
     assert found.items[0].memory.text == "Since June Alice has lived in a flat in Stockholm."
 
 
-@pytest.mark.parametrize(("recipe", "stage"), [("memoria", "rerank"), ("mnemo", "rerank"), ("memorist", "reread")])
+@pytest.mark.parametrize(
+    ("recipe", "stage"), [("memoria", "rerank"), ("mnemo", "rerank"), ("memorist", "rerank_blend")]
+)
 def test_a_question_in_another_script_keeps_its_order(memory: Engine, recipe: str, stage: str) -> None:
     found = memory.recall("Где живёт Alice в Стокгольме?", recipe=recipe, track=False)
     assert step(found, stage).skipped == "The local reranker does not read the language of this question"

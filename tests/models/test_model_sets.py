@@ -156,8 +156,8 @@ def test_spaces_that_keep_their_own_model_share_it() -> None:
     """A server with many spaces that are not re-embedded yet loads the old model once."""
     embedder = embedders.build("local", models="fast")
     assert embedder is not None
-    kept = embedders.installed(embedder.generation)
-    assert kept is not None and embedders.installed(embedder.generation) is kept
+    kept = embedders.packaged_embedder(embedder.generation)
+    assert kept is not None and embedders.packaged_embedder(embedder.generation) is kept
 
 
 def test_a_run_that_ends_halfway_mixes_nothing_and_goes_on(opening: Opening, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -133,7 +133,7 @@ def test_a_question_finds_a_memory_in_another_language(space: Engine, asked: str
 def test_the_english_reranker_leaves_questions_in_other_languages_alone(space: Engine) -> None:
     def skipped(question: str) -> str | None:
         steps = space.recall(question, track=False).trace.steps
-        return next(step.skipped for step in steps if step.stage == "reread")
+        return next(step.skipped for step in steps if step.stage == "rerank_blend")
 
     assert skipped("Where does Alice live?") is None
     assert skipped("Wo wohnt Alice jetzt?") == "The local reranker does not read the language of this question"

@@ -9,7 +9,7 @@ import pytest
 
 from memorist.asking import Askers, Models, query
 from memorist.errors import InvalidInput
-from memorist.profiles import PLAIN, SHIPPED, Profile, find_profile, profile_from_data, profiled
+from memorist.profiles import PLAIN, SHIPPED, Profile, find_profile, profile_from_data, with_profile
 from memorist.recall.hops import Hops
 from memorist.recall.nodes import PARAMS, Nodes
 from memorist.recall.pipeline import Pipeline
@@ -47,7 +47,7 @@ def test_the_profiles_of_the_page_ship(name: str, floors: dict[str, float]) -> N
     assert profile.values == {kind: {"base_floor": floor} for kind, floor in floors.items()}
     assert len(profile.context.split()) > 30
     assert {"annotate", "propositions", "instructions", "facts"} <= profile.overlays.keys()
-    for nodes in (part for part in profiled(GRAPH, profile).parts() if isinstance(part, Nodes)):
+    for nodes in (part for part in with_profile(GRAPH, profile).parts() if isinstance(part, Nodes)):
         for kind in PARAMS:
             assert nodes.params_of(kind)["base_floor"] == floors.get(kind, 0.3)
 
@@ -101,7 +101,7 @@ def test_an_unknown_profile_is_refused_with_those_there_are() -> None:
 
 def test_a_profile_wins_over_the_recipe_and_the_recipe_over_the_built_in() -> None:
     recipe = tuned("mnemosyne-graph", nodes__params={"procedural": {"base_floor": 0.9, "k": 7}, "tag": {"top_k": 3}})
-    changed = profiled(recipe, find_profile("coding"))
+    changed = with_profile(recipe, find_profile("coding"))
     hop_0 = next(stage for stage in changed.stages if isinstance(stage, Nodes))
     hops = next(stage for stage in changed.stages if isinstance(stage, Hops))
     for nodes in (hop_0, hops.nodes):
@@ -125,11 +125,11 @@ def test_nodes_are_found_however_deep_and_the_rest_is_left_as_it_was() -> None:
             return draft
 
     pipeline = Pipeline("deep", (Several((Several((Nodes(),)), GRAPH.stages[0])),))
-    changed = profiled(pipeline, Profile("p", values={"tag": {"k": 1}}))
+    changed = with_profile(pipeline, Profile("p", values={"tag": {"k": 1}}))
     assert [part.params for part in changed.parts() if isinstance(part, Nodes)] == [{"tag": {"k": 1}}]
     for recipe in RECIPES.values():
-        assert profiled(recipe, PLAIN) == recipe
-    assert profiled(RECIPES["memorist"], find_profile("research")) == RECIPES["memorist"]
+        assert with_profile(recipe, PLAIN) == recipe
+    assert with_profile(RECIPES["memorist"], find_profile("research")) == RECIPES["memorist"]
 
 
 @pytest.mark.parametrize("name", SHIPPED)

@@ -13,7 +13,7 @@ from memorist.model import Candidate, instant
 from memorist.model.marks import Contradicted
 from memorist.recall.stage import Draft, Env
 from memorist.recall.standing import Wishes
-from memorist.recall.superseded import Newest
+from memorist.recall.superseded import PreferNewest
 from memorist.testing.fakes import FakeEmbedder
 from tests.recall.worlds import draft, memory, world
 
@@ -47,7 +47,7 @@ def test_a_wish_gains_if_something_is_to_be_done() -> None:
 
 def test_the_newer_of_two_statements_comes_first_and_the_older_one_is_marked() -> None:
     with world(OLD, NEW, embedder=EMBEDDER) as env:
-        after = Newest()(found(env, "Where is our office?", (OLD, 0.9), (NEW, 0.4)), env)
+        after = PreferNewest()(found(env, "Where is our office?", (OLD, 0.9), (NEW, 0.4)), env)
     assert order(after) == ["new", "old"]
     assert after.candidates[1].marks == (Contradicted(date(2024, 5, 2)),)
     assert after.candidates[0].marks == ()
@@ -63,14 +63,16 @@ def test_the_newer_of_two_statements_comes_first_and_the_older_one_is_marked() -
 )
 def test_the_order_stays_for_the_past_for_lists_and_for_requests(question: str) -> None:
     with world(OLD, NEW, embedder=EMBEDDER) as env:
-        assert order(Newest()(found(env, question, (OLD, 0.9), (NEW, 0.4)), env)) == ["old", "new"]
+        assert order(PreferNewest()(found(env, question, (OLD, 0.9), (NEW, 0.4)), env)) == ["old", "new"]
 
 
 def test_statements_about_different_things_do_not_replace_each_other() -> None:
     first = memory("first", "S-061: milled for 30 h, 1.58 mS/cm.", instant("2024-01-10"))
     other = memory("other", "S-062: milled for 30 h, 0.74 mS/cm.", instant("2024-02-10"))
     with world(first, other, embedder=EMBEDDER) as env:
-        after = Newest(similar=0.1)(found(env, "How well does the sample conduct?", (first, 0.9), (other, 0.4)), env)
+        after = PreferNewest(similar=0.1)(
+            found(env, "How well does the sample conduct?", (first, 0.9), (other, 0.4)), env
+        )
     assert order(after) == ["first", "other"]
     assert not after.candidates[0].marks
 
@@ -88,7 +90,7 @@ def test_a_later_statement_with_the_same_answer_does_not_say_otherwise(text: str
     old = memory("old", "Our office is in Canal Street, third floor.", instant("2024-01-10"))
     new = memory("new", text, instant("2024-05-02"))
     with world(old, new, embedder=EMBEDDER) as env:
-        after = Newest(similar=0.1, changed=0.1)(found(env, "Where is our office?", (old, 0.9), (new, 0.4)), env)
+        after = PreferNewest(similar=0.1, changed=0.1)(found(env, "Where is our office?", (old, 0.9), (new, 0.4)), env)
     assert any(one.is_outdated for one in after.candidates) is otherwise
 
 
@@ -117,4 +119,4 @@ def test_the_last_hour_of_the_calendar_has_no_later_statement() -> None:
     old = memory("old", "Our office is in Canal Street now, third floor.", last)
     new = memory("new", "Our office is now in Mill Lane, third floor.", last)
     with world(old, new, embedder=EMBEDDER) as env:
-        assert order(Newest()(found(env, "Where is our office?", (old, 0.9), (new, 0.4)), env)) == ["old", "new"]
+        assert order(PreferNewest()(found(env, "Where is our office?", (old, 0.9), (new, 0.4)), env)) == ["old", "new"]

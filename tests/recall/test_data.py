@@ -10,7 +10,7 @@ from memorist.recall.catalogue import BUILT_IN, parts
 from memorist.recall.data import from_data, to_data, with_settings
 from memorist.recall.fuse import ReciprocalRank
 from memorist.recall.recipes import RECIPES, custom_recipes
-from memorist.recall.rerank import Reread
+from memorist.recall.rerank import RerankBlend
 from memorist.recall.search import Search
 from memorist.recall.stage import Stage
 
@@ -21,9 +21,9 @@ def test_a_recipe_survives_json(name: str) -> None:
 
 
 def test_one_number_of_a_recipe_can_be_changed() -> None:
-    changed = with_settings(RECIPES["memorist"], {"reread.depth": 30, "search.limit": 7})
+    changed = with_settings(RECIPES["memorist"], {"rerank_blend.depth": 30, "search.limit": 7})
     stages = {stage.kind: stage for stage in changed.stages}
-    assert isinstance(stages["reread"], Reread) and stages["reread"].depth == 30
+    assert isinstance(stages["rerank_blend"], RerankBlend) and stages["rerank_blend"].depth == 30
     assert isinstance(stages["search"], Search) and stages["search"].limit == 7
 
 
@@ -91,8 +91,8 @@ def test_what_does_not_fit_is_refused_by_name(stages: list[object], message: str
 def test_users_write_recipes_from_a_base_or_from_stages() -> None:
     recipes = custom_recipes(
         {
-            "sharper": {"base": "memorist", "set": {"reread.depth": 5}},
-            "memorist": {"set": {"reread.depth": 9}},
+            "sharper": {"base": "memorist", "set": {"rerank_blend.depth": 5}},
+            "memorist": {"set": {"rerank_blend.depth": 9}},
             "plain": {"stages": [{"stage": "search", "signals": [{"signal": "keyword"}]}, {"stage": "rrf"}]},
         }
     )

@@ -38,7 +38,7 @@ def test_a_slider_of_a_browser_can_stand_at_each_value(name: str) -> None:
 
 def test_ranges_follow_from_the_sort_of_number() -> None:
     size, share, weight, below = map(
-        dial, ("search.limit", "superseded.share", "reread.statement_weight", "judge.unread")
+        dial, ("search.limit", "superseded.share", "rerank_blend.statement_weight", "judge.unread")
     )
     assert (size.low, size.high, size.step, size.whole) == (1, 400, 1, True)
     assert (share.low, share.high, share.step) == (0, 1, 0.01)
@@ -52,7 +52,7 @@ def test_numbers_that_two_parts_hold_differently_cannot_be_moved_together() -> N
 
 
 def test_moved_numbers_are_a_settings_file() -> None:
-    moved = {"weighted_sum.weights.keyword": "0.4", "search.limit": "50", "reread.weight": "1.0"}
+    moved = {"weighted_sum.weights.keyword": "0.4", "search.limit": "50", "rerank_blend.weight": "1.0"}
     settings = moved_settings(MEMORIST, moved)
     assert settings == {"weighted_sum.weights": {"vector": 0.9, "keyword": 0.4, "temporal": 0.3}, "search.limit": 50}
     written = tomllib.loads(settings_to_toml("memorist", settings))
@@ -64,10 +64,10 @@ def test_moved_numbers_are_a_settings_file() -> None:
     [
         ("search.limit", "401"),
         ("search.limit", "1.5"),
-        ("reread.weight", "nan"),
-        ("reread.weight", "-1"),
-        ("reread.weight", "much"),
-        ("reread.size", "1"),
+        ("rerank_blend.weight", "nan"),
+        ("rerank_blend.weight", "-1"),
+        ("rerank_blend.weight", "much"),
+        ("rerank_blend.size", "1"),
     ],
 )
 def test_what_would_cost_too_much_or_mean_nothing_is_refused(label: str, number: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memorist.asking import Asker
+from memorist.asking import LLMAsker
 from memorist.errors import InvalidInput, MissingService
 from memorist.model import Kind, Link, Memory, Recall, Spent, to_data
 from memorist.ports import Batch
@@ -50,7 +50,7 @@ ANSWERS: dict[str, Any] = {
 @contextmanager
 def graph(
     *memories: Memory,
-    ask: Asker | None = None,
+    ask: LLMAsker | None = None,
     vectors: Mapping[str, Sequence[float]] = VECTORS,
     links: Sequence[Link] = (),
 ) -> Iterator[Env]:
@@ -59,7 +59,7 @@ def graph(
         yield replace(env, view=env.store.view(), llm=ask)
 
 
-def recalled(ask: Asker | None, *, recipe: Pipeline = GRAPH, query: str = QUERY, memories: Any = WORLD) -> Recall:
+def recalled(ask: LLMAsker | None, *, recipe: Pipeline = GRAPH, query: str = QUERY, memories: Any = WORLD) -> Recall:
     with graph(*memories, ask=ask) as env:
         return recipe.run(request(query), env)
 

@@ -27,7 +27,7 @@ from memorist.recall.factors import WrittenWords
 from memorist.recall.fuse import Best
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.prepare import Embed
-from memorist.recall.rerank import Reread
+from memorist.recall.rerank import RerankBlend
 from memorist.recall.score import NeighbourBoost
 from memorist.recall.search import Search
 from memorist.recall.signals import Keyword, Trigram
@@ -98,7 +98,7 @@ def test_reading_again_adds_standard_scores_and_leaves_the_rest_below() -> None:
     """z of logits 3, 0, −3 and of scores 1, 2, 3 are opposite; half weight lets the reader decide."""
     found = [Candidate(memory(id), score) for id, score in (("c", 3.0), ("b", 2.0), ("a", 1.0), ("d", 0.5))]
     with world() as env:
-        after = Reread(depth=3, weight=0.5)(draft(found), replace(env, reranker=Reading(-3, 0, 3)))
+        after = RerankBlend(depth=3, weight=0.5)(draft(found), replace(env, reranker=Reading(-3, 0, 3)))
     assert [one.memory.id for one in after.candidates] == ["a", "b", "c", "d"]
     assert scores(after.candidates) == pytest.approx({"a": 1.0, "b": 0.55, "c": 0.1, "d": 0.1 * 0.5 / 3 / 2})
 
@@ -110,7 +110,7 @@ def test_a_reranker_that_judges_orders_by_one_logit_and_tells_the_other() -> Non
 
     found = [Candidate(memory(id), 0.5) for id in "ab"]
     with world() as env:
-        judged, plain = (Reread()(draft(found), replace(env, reranker=one(1, 2))) for one in (Judging, Reading))
+        judged, plain = (RerankBlend()(draft(found), replace(env, reranker=one(1, 2))) for one in (Judging, Reading))
     assert [one.memory.id for one in judged.candidates] == ["b", "a"]
     assert [(one.evidence["answers"].rank, one.evidence["answers"].score) for one in judged.candidates] == [
         (2, -2),
@@ -127,7 +127,7 @@ def test_as_many_texts_are_read_as_fit(tokens: int | None, read: int) -> None:
     ]
     reader = Reading(*range(read))
     with world() as env:
-        after = Reread(tokens=tokens)(draft(found), replace(env, reranker=reader))
+        after = RerankBlend(tokens=tokens)(draft(found), replace(env, reranker=reader))
     assert len(reader.texts) == read
     assert [one.memory.id for one in after.candidates[read:]] == list("abcd")[read:]
 
@@ -138,7 +138,7 @@ def test_what_was_planned_is_read_with_its_day() -> None:
     ahead = replace(told, id="ahead", times=replace(told.times, valid_from=instant("2024-09-12T09:00")))
     reader = Reading(0, 1)
     with world() as env:
-        Reread()(draft([Candidate(told, 0.9), Candidate(ahead, 0.1)]), replace(env, reranker=reader))
+        RerankBlend()(draft([Candidate(told, 0.9), Candidate(ahead, 0.1)]), replace(env, reranker=reader))
     said, planned = reader.texts
     assert said.endswith("] Ann: I see the dentist.") and said.startswith("[")
     assert planned == "Planned for 12 September 2024: [12 September 2024] Ann: I see the dentist."
@@ -149,7 +149,7 @@ def test_what_only_says_something_trusts_the_order_before_more(query: str, first
     """z of two is ±1: read 1 − 0.5 against −1 + 0.5 for a question, 1 − 2 against −1 + 2 for a claim."""
     found = [Candidate(memory("before", "x"), 0.9), Candidate(memory("read", "y"), 0.1)]
     with world() as env:
-        after = Reread(weight=0.5, statement_weight=2.0)(
+        after = RerankBlend(weight=0.5, statement_weight=2.0)(
             draft(found, query=query), replace(env, reranker=Reading(-3, 3))
         )
     assert after.candidates[0].memory.id == first
@@ -160,17 +160,17 @@ def test_two_candidates_in_opposite_orders_are_decided_by_the_reranker(best: flo
     """Their z-scores, ±1 each, cancel each other out: what is left of rounding must not decide."""
     found = [Candidate(memory("a"), best), Candidate(memory("b"), 0.1)]
     with world() as env:
-        after = Reread()(draft(found), replace(env, reranker=Reading(-1.3, 2.1)))
+        after = RerankBlend()(draft(found), replace(env, reranker=Reading(-1.3, 2.1)))
     assert [(one.memory.id, one.score) for one in after.candidates] == [("b", 1.0), ("a", 1.0)]
 
 
 def test_texts_that_read_alike_keep_their_order_and_odd_scores_are_refused() -> None:
     found = [Candidate(memory("b"), 0.4), Candidate(memory("a"), 0.4)]
     with world() as env:
-        after = Reread()(draft(found), replace(env, reranker=Reading(1, 1)))
+        after = RerankBlend()(draft(found), replace(env, reranker=Reading(1, 1)))
         assert [one.memory.id for one in after.candidates] == ["b", "a"]
         with pytest.raises(ModelUnavailable, match="finite score"):
-            Reread()(draft(found), replace(env, reranker=Reading(float("nan"), 1)))
+            RerankBlend()(draft(found), replace(env, reranker=Reading(float("nan"), 1)))
 
 
 def test_a_turn_is_read_with_its_date_its_speaker_and_the_turn_before() -> None:
@@ -178,7 +178,9 @@ def test_a_turn_is_read_with_its_date_its_speaker_and_the_turn_before() -> None:
     told = memory("t", "It went well.", origin=Origin(session="s", position=2, speaker="Ann"))
     reader = Reading(1, 0)
     with world(asked, told) as env:
-        Reread()(draft([Candidate(told, 0.9), Candidate(memory("x", "A fact."), 0.1)]), replace(env, reranker=reader))
+        RerankBlend()(
+            draft([Candidate(told, 0.9), Candidate(memory("x", "A fact."), 0.1)]), replace(env, reranker=reader)
+        )
     assert reader.texts == ["[1 July 2024] Ann: It went well. ‖ before: Ben: How was it?", "A fact."]
 
 
@@ -188,7 +190,7 @@ def test_only_the_first_candidates_are_read_with_the_turn_before() -> None:
     more = memory("u", "We won.", origin=Origin(session="s", position=3, speaker="Ann"))
     reader = Reading(1, 0)
     with world(asked, told, more) as env:
-        Reread(in_context=1)(draft([Candidate(told, 0.9), Candidate(more, 0.8)]), replace(env, reranker=reader))
+        RerankBlend(in_context=1)(draft([Candidate(told, 0.9), Candidate(more, 0.8)]), replace(env, reranker=reader))
     assert reader.texts == [
         "[1 July 2024] Ann: It went well. ‖ before: Ben: How was it?",
         "[1 July 2024] Ann: We won.",
@@ -207,8 +209,10 @@ def test_a_text_in_a_script_that_the_reranker_does_not_read_is_average_and_undec
     ]
     reader = Latin(4, 2)
     with world() as env:
-        after = Reread(latin=("latin-only",))(draft(found), replace(env, reranker=reader))
-        assert Reread(latin=("latin-only",))(draft(found[1:2]), replace(env, reranker=Latin(1))) == draft(found[1:2])
+        after = RerankBlend(latin=("latin-only",))(draft(found), replace(env, reranker=reader))
+        assert RerankBlend(latin=("latin-only",))(draft(found[1:2]), replace(env, reranker=Latin(1))) == draft(
+            found[1:2]
+        )
     read = {one.memory.id: (one.evidence["reranker"].score, one.evidence["answers"].score) for one in after.candidates}
     assert reader.texts == ["one", "two"]
     assert read == {"one": (4, 3.0), "太郎は元気です": (3.0, 0.0), "two": (2, 3.0)}
@@ -223,7 +227,7 @@ def test_a_turn_that_may_not_be_seen_is_not_read_to_anybody() -> None:
         asked = draft(
             [Candidate(told, 0.9), Candidate(memory("x", "A fact."), 0.1)], where=Filter(max_classification=2)
         )
-        Reread()(asked, replace(env, reranker=reader))
+        RerankBlend()(asked, replace(env, reranker=reader))
     assert reader.texts == ["[1 July 2024] Ann: Thank you, noted.", "A fact."]
 
 

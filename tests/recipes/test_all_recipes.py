@@ -171,7 +171,7 @@ def test_a_context_never_tells_what_may_not_be_seen(recipe: str, engine: Engine,
 # Explanations
 
 SCORING = {
-    "memorist": ("weighted_sum", "weigh", "reread"),
+    "memorist": ("weighted_sum", "weigh", "rerank_blend"),
     "mnemosyne-graph": ("nodes",),
     "mnemo": ("rrf", "weigh", "normalise", "rerank"),
     "memoria": ("rrf", "rerank"),
@@ -263,7 +263,7 @@ def test_whatever_a_reranker_raises_the_order_stands_and_the_trace_names_the_typ
     with opened(*WORLD, embedder=FakeEmbedder(), links=links(), reranker=reranker) as failing:
         found = failing.recall(QUERIES[0], recipe=recipe)
     assert ids(found) == ids(engine.recall(QUERIES[0], recipe=recipe, track=False)) != []
-    skipped = [step.skipped for step in found.trace.steps if step.stage in ("rerank", "reread")]
+    skipped = [step.skipped for step in found.trace.steps if step.stage in ("rerank", "rerank_blend")]
     error = "RuntimeError" if isinstance(reranker, BrokenReranker) else "TypeError"
     assert skipped in ([], [f"The reranker failed with {error}"])  # what was being read is not repeated
 

@@ -25,8 +25,8 @@ from memorist.recall.recipes import RECIPES, custom_recipes
 from memorist.recall.search import Search
 from memorist.recall.select import MinimumScore, Scope
 from memorist.recall.stage import pool_for
+from memorist.stores.classified import ClassifiedStore
 from memorist.stores.memory import MemoryStore
-from memorist.stores.part import Part
 from memorist.testing.fakes import FakeClock, FakeEmbedder
 from tests.recall.worlds import NOW, draft, memory, world
 from tests.recipes.worlds import (
@@ -59,7 +59,7 @@ def test_the_stages_run_in_the_pages_order() -> None:
         "rerank", "minimum_score",  # 6 rerank
         "mmr",  # 7
         "scope",  # 8
-        "noise", "standing", "unseen", "limit",  # 9 noise, session; and the head of the context
+        "noise", "standing", "drop_shown", "limit",  # 9 noise, session; and the head of the context
         "assemble", "track",  # 10 context
     ]  # fmt: skip
     search = next(stage for stage in MNEMO.stages if isinstance(stage, Search))
@@ -303,8 +303,8 @@ def test_sizes_are_fixed_and_one_setting_chooses_an_edition() -> None:
     def adaptive(recipe: Pipeline) -> dict[str, bool]:
         return {part.kind: part.adaptive for part in recipe.parts() if hasattr(part, "adaptive")}
 
-    parts = ("search", "rrf", "weibull", "minimum_score", "unseen")
-    assert [part for part, on in adaptive(MNEMO).items() if on] == ["weibull", "unseen"]
+    parts = ("search", "rrf", "weibull", "minimum_score", "drop_shown")
+    assert [part for part, on in adaptive(MNEMO).items() if on] == ["weibull", "drop_shown"]
     for on in (False, True):
         edition = custom_recipes({"edition": {"base": "mnemo", "set": {"adaptive": on}}})["edition"]
         assert adaptive(edition) == dict.fromkeys(parts, on)
@@ -422,7 +422,7 @@ def test_texts_in_which_nothing_was_found_are_learnt(store: Store) -> None:
         engine.remember("There it is.", classification=0)
         engine.remember("So it is.", speaker="Bo")
         assert store.noise() == [*empty, "So it is."]
-        assert Part(store, 0, 0).noise() == []
+        assert ClassifiedStore(store, 0, 0).noise() == []
         engine.forget(engine.list(limit=100).items[len(telling)].id)
         assert store.noise() == [*empty[1:], "So it is."]
 
@@ -562,7 +562,7 @@ def test_a_session_is_not_shown_the_same_twice(store: Store) -> None:
         assert len(ids(engine.recall(QUERY, session="other", track=False))) == 3
         clock.advance(timedelta(hours=25))
         assert len(ids(engine.recall(QUERY, session="s"))) == 3
-    assert held.stage == "unseen" and "3 held back" in held.reason
+    assert held.stage == "drop_shown" and "3 held back" in held.reason
     assert held.score is not None and held.enough is None
 
 

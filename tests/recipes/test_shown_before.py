@@ -39,7 +39,7 @@ def judging(**chosen: Mapping[str, float]) -> Pipeline:
     """Our recipe with chosen probabilities, by the first word of the question."""
     stage = Judged({f"{query} of the club?": some for query, some in chosen.items()})
     recipe = RECIPES["memorist"]
-    place = [one.kind for one in recipe.stages].index("unseen")
+    place = [one.kind for one in recipe.stages].index("drop_shown")
     return replace(recipe, stages=(*recipe.stages[:place], stage, *recipe.stages[place:]))
 
 

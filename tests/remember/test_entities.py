@@ -9,7 +9,7 @@ import pytest
 from memorist.model import Entity, Fact, Link
 from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT, about, entity_named
 from memorist.remember.extract.names import name_runs
-from memorist.remember.fact_rows import relation_claim, settled
+from memorist.remember.fact_rows import relation_claim, settle_claims
 from memorist.remember.record import record
 
 NOW = datetime(2024, 7, 1, tzinfo=UTC)
@@ -38,7 +38,7 @@ def test_names_are_runs_of_capitalised_words(text: str, sure: tuple[str, ...], p
 
 def test_a_fact_links_its_ends_and_a_turn_its_speaker_and_those_it_mentions() -> None:
     slot, claim = relation_claim(Fact("Alice", "works_with", "Bob"), None, NOW)
-    fact = settled(slot, [claim])[0]
+    fact = settle_claims(slot, [claim])[0]
     turn = record("I saw Dora in Paris.", NOW, speaker="Cem")
     entities, links = about([fact, turn], nobody)
     named = {entity.id: entity.name for entity in entities}

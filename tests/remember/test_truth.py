@@ -9,7 +9,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.remember.timeline import Claim, Form, Segment, forms, timeline
+from memorist.remember.timeline import Claim, Segment, SegmentVersion, forms, timeline
 
 Told = tuple[str, int, int | None]
 
@@ -127,7 +127,7 @@ CLAIMS = st.lists(
 )
 
 
-def visible(form: Form, as_of: datetime, known_at: datetime) -> bool:
+def visible(form: SegmentVersion, as_of: datetime, known_at: datetime) -> bool:
     """The rule that every recipe sees by, spelled out."""
     segment = form.segment
     if segment.start > as_of or form.ingested_at > known_at:
@@ -151,7 +151,7 @@ def test_the_rows_show_at_every_moment_what_was_known_of_every_day(claims: list[
 
 @given(CLAIMS, st.randoms(use_true_random=False))
 def test_the_order_of_arrival_makes_no_difference_and_no_claim_is_lost(claims: list[Claim], random: Random) -> None:
-    def shapes(rows: list[Form]) -> list[tuple[object, ...]]:
+    def shapes(rows: list[SegmentVersion]) -> list[tuple[object, ...]]:
         return sorted(
             (row.segment.name, str(row.segment.end), row.ingested_at, str(row.expired_at), str(row.retracted_at))
             for row in rows

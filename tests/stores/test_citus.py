@@ -146,7 +146,7 @@ def test_a_distributed_database_is_migrated(older: str) -> None:
     for space in SPACES:
         store = PostgresStore.open(older, space=space)
         store.put(Batch([memory("a book", id="book")]))
-        assert [one.id for one in store.saying(["a book", "A lamp."])] == ["lamp", "book"]
+        assert [one.id for one in store.by_text(["a book", "A lamp."])] == ["lamp", "book"]
         store.close()
 
 

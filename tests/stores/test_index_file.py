@@ -445,7 +445,7 @@ def test_an_embedding_that_is_switched_is_not_searched_with_the_old_vectors(path
     store = filled(path)
     finished(store)
     store.prepare("axes", 3)
-    while lacking := store.lacking("axes", 10):
+    while lacking := store.without_vectors("axes", 10):
         store.add_vectors("axes", lacking, {one.id: {"text": np.eye(3, dtype=np.float32)[0]} for one in lacking})
     assert store.switch("axes")
     store.close()

@@ -12,7 +12,7 @@ import pytest
 from memorist.errors import StoreError
 from memorist.stores import index_sync
 from memorist.stores.index import Index, postings
-from memorist.stores.index.parts import Chosen
+from memorist.stores.index.arrays import Chosen
 from memorist.stores.index.table import ROW_BYTES
 from memorist.stores.sqlite import SqliteStore
 from tests.stores.test_index_file import EMBEDDER, file_of, filled, write

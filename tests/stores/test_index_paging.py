@@ -15,8 +15,8 @@ import pytest
 from memorist.errors import StoreBusy
 from memorist.model import Filter
 from memorist.stores.index import Index, IndexView, entry_of, paging
+from memorist.stores.index.arrays import AccessPattern, Listed, map_parts, read_about, write_parts
 from memorist.stores.index.paging import Layout, PagedFile, digest_of
-from memorist.stores.index.parts import Listed, Reading, map_parts, read_about, write_parts
 from memorist.testing import memory
 from tests.stores.test_index_file import AT, EMBEDDER, QUESTIONS, filled
 from tests.stores.worlds import small_numbers
@@ -118,8 +118,8 @@ def test_a_vector_is_one_page(whole: Path, tmp_path: Path) -> None:
 
 
 def test_pages_of_rows() -> None:
-    words = Listed("<i4", [100], 100, 4096, "", Reading.RUNS)  # 400 bytes: pages of 256 and 144
-    vectors = Listed("<f4", [5, 12], 9, 8192, "", Reading.SCATTERED)  # rows of 48 bytes, one to a page of 64
+    words = Listed("<i4", [100], 100, 4096, "", AccessPattern.RUNS)  # 400 bytes: pages of 256 and 144
+    vectors = Listed("<f4", [5, 12], 9, 8192, "", AccessPattern.SCATTERED)  # rows of 48 bytes, one to a page of 64
     layout = Layout({"words": words, "vectors": vectors})
     assert (layout.places.tolist(), layout.sizes.tolist()) == (
         [4096, 4352, 8192, 8240, 8288, 8336, 8384],

@@ -15,7 +15,7 @@ from memorist.errors import EmbeddingMismatch
 from memorist.model import Filter, Hit
 from memorist.stores.index import Index, IndexEntry, IndexView, entry_of
 from memorist.stores.index import vectors as vector_columns
-from memorist.stores.index.vectors import VectorMatrix, normalized
+from memorist.stores.index.vectors import VectorMatrix, normalize
 from memorist.testing.world import memory
 
 ALL = Filter()
@@ -167,7 +167,7 @@ def test_removing_most_memories_changes_nothing_for_the_rest() -> None:
 
 def clustered(count: int, dim: int) -> NDArray[np.float32]:
     centres = random_vectors(count // 20, dim)
-    return normalized(np.repeat(centres, 20, axis=0) + 0.5 * random_vectors(count, dim, seed=3)).astype(np.float32)
+    return normalize(np.repeat(centres, 20, axis=0) + 0.5 * random_vectors(count, dim, seed=3)).astype(np.float32)
 
 
 def test_beyond_the_exact_rows_hardly_anything_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:

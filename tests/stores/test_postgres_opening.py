@@ -22,7 +22,7 @@ from memorist.testing import memory
 from memorist_server.postgres import PostgresStore
 from memorist_server.postgres.administration import distribute
 from memorist_server.postgres.database import MIGRATIONS, statements
-from memorist_server.postgres.failures import translated
+from memorist_server.postgres.failures import translate_failures
 from memorist_server.postgres.schema import DISTRIBUTED
 from tests.stores.postgres_server import needs_a_server_without_citus, new_database
 
@@ -152,7 +152,7 @@ def test_a_migration_is_sent_statement_by_statement() -> None:
     ids=["a refused statement", "a lost node", "a stopped node"],
 )
 def test_what_a_cluster_says_has_its_own_remedy(error: psycopg.Error, remedy: str) -> None:
-    with pytest.raises(StoreError, match=remedy) as refused, translated():
+    with pytest.raises(StoreError, match=remedy) as refused, translate_failures():
         raise error
     assert "pgvector" not in str(refused.value)
     assert str(error) in str(refused.value)

@@ -59,4 +59,6 @@ def test_escaped_texts_come_back_differ_and_sort_as_before(texts: list[str]) -> 
 def test_a_name_that_no_server_can_have_is_nowhere(store: PostgresStore) -> None:
     lone = "\ud800"
     assert store.get([lone]) == {}
-    assert store.entities([lone]) == store.alike([lone]) == store.links([lone]) == store.keyed([lone]) == []
+    assert (
+        store.entities([lone]) == store.entities_by_prefix([lone]) == store.links([lone]) == store.by_key([lone]) == []
+    )

@@ -84,7 +84,7 @@ def test_a_write_waits_for_another_process(store: SqliteStore, locked: apsw.Conn
 
 
 def test_a_write_that_waited_too_long_says_so(tmp_path: Path) -> None:
-    connections = connection.Connections(SqliteStore.open(tmp_path / "a.db").path)
+    connections = connection.SqliteConnections(SqliteStore.open(tmp_path / "a.db").path)
     other = apsw.Connection(str(tmp_path / "a.db"))
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreBusy, match="another process"), connections.writing(wait=0.01):

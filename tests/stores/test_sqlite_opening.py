@@ -17,8 +17,8 @@ from memorist.errors import InvalidInput, NewerStore, NotFound, SpaceMismatch, S
 from memorist.ports import Batch
 from memorist.stores.sql.database import Migration
 from memorist.stores.sqlite import SqliteStore
-from memorist.stores.sqlite.connection import Connections, Database
-from memorist.stores.sqlite.schema import MIGRATIONS, migrate, pending
+from memorist.stores.sqlite.connection import SqliteConnections, SqliteDatabase
+from memorist.stores.sqlite.schema import MIGRATIONS, migrate, pending_migrations
 from memorist.testing import memory
 from tests.stores.processes import run, working
 
@@ -150,43 +150,43 @@ THAT_FAILS = Migration("m901_that_fails", "CREATE TABLE never (name TEXT); INSER
 
 
 @pytest.fixture
-def older(tmp_path: Path) -> Iterator[Connections]:
-    connections = Connections(filled(tmp_path / "a.db"))
+def older(tmp_path: Path) -> Iterator[SqliteConnections]:
+    connections = SqliteConnections(filled(tmp_path / "a.db"))
     yield connections
     connections.close()
 
 
-def tables(db: Database) -> set[str]:
+def tables(db: SqliteDatabase) -> set[str]:
     return {name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
-def test_an_older_file_is_brought_up_to_date(older: Connections) -> None:
+def test_an_older_file_is_brought_up_to_date(older: SqliteConnections) -> None:
     steps = (*MIGRATIONS, A_TABLE_MORE)
     with older.writing() as db:
-        assert pending(db, older.path, steps) == [A_TABLE_MORE]
+        assert pending_migrations(db, older.path, steps) == [A_TABLE_MORE]
         migrate(db, older.path, steps)
-        assert pending(db, older.path, steps) == []
+        assert pending_migrations(db, older.path, steps) == []
         assert "later" in tables(db)
         assert db.value("SELECT text FROM memories") == "a lamp"
 
 
 def test_what_older_memories_say_is_found_after_the_migration(tmp_path: Path) -> None:
     path = filled(tmp_path / "a.db")
-    connections = Connections(path)
+    connections = SqliteConnections(path)
     with connections.writing() as db:
         db.execute("DROP INDEX memories_by_saying; ALTER TABLE memories DROP COLUMN said")
         db.execute("DELETE FROM migrations WHERE name = 'm003_saying'")
     connections.close()
     with closing(SqliteStore.open(path)) as store:
-        assert [one.text for one in store.saying(["A LAMP."])] == ["a lamp"]
+        assert [one.text for one in store.by_text(["A LAMP."])] == ["a lamp"]
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(older: Connections) -> None:
+def test_a_migration_that_fails_leaves_the_file_as_it_was(older: SqliteConnections) -> None:
     steps = (*MIGRATIONS, A_TABLE_MORE, THAT_FAILS)
     with pytest.raises(apsw.SQLError, match="nowhere"), older.writing() as db:
         migrate(db, older.path, steps)
     with older.reading() as db:
-        assert pending(db, older.path, steps) == [A_TABLE_MORE, THAT_FAILS]
+        assert pending_migrations(db, older.path, steps) == [A_TABLE_MORE, THAT_FAILS]
         assert not {"later", "never"} & tables(db)
 
 

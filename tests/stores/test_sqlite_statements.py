@@ -101,7 +101,7 @@ def test_what_another_process_wrote_before_the_lock_is_seen_inside_it(tmp_path: 
     seen = list[tuple[int, int, int]]()
 
     def found(reader: Reader) -> tuple[int, int, int]:
-        return len(reader.get(["book"])), len(reader.saying(["a book"])), len(reader.alike(["Bookworm"]))
+        return len(reader.get(["book"])), len(reader.by_text(["a book"])), len(reader.entities_by_prefix(["Bookworm"]))
 
     def plan(reader: Reader) -> Batch:
         seen.append(found(reader))

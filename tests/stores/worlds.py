@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memorist.model import Filter
 from memorist.stores.index import Index, IndexEntry, IndexView, bm25, columns, index, lexicon, postings
-from memorist.stores.index.parts import map_parts, read_about, write_parts
+from memorist.stores.index.arrays import map_parts, read_about, write_parts
 from tests.stores.naive import World
 
 WORDS = [

@@ -11,7 +11,7 @@ import pytest
 import memorist
 from memorist.remember.record import Fields
 from memorist.stores import index_sync
-from memorist.stores.sqlite.connection import Database
+from memorist.stores.sqlite.connection import SqliteDatabase
 from memorist.testing import FakeClock
 from tests.surfaces.conftest import Cli
 
@@ -271,7 +271,7 @@ def test_forget_erases_one_memory_for_good(cli: Cli) -> None:
 
 def test_forget_tells_that_a_reader_still_holds_what_was_erased(cli: Cli, db: Path) -> None:
     id = cli("remember", "a lamp", "--json").data["id"]
-    reader = Database(db, create=False)
+    reader = SqliteDatabase(db, create=False)
     reader.execute("BEGIN")
     reader.value("SELECT count(*) FROM memories")
     out = cli("forget", id, "--yes").out

@@ -173,7 +173,7 @@ def test_an_unexpected_failure_is_one_line_that_says_how_to_see_more(cli: Cli, m
     def broken(*_: object, **__: object) -> None:
         raise RuntimeError("out of\ncheese\x1b[31m")
 
-    monkeypatch.setattr("memorist.engine.open.opened", broken)
+    monkeypatch.setattr("memorist.engine.open.open_engine", broken)
     ran = cli("stats", "--json")
     assert ran.status == 1
     assert ran.problem == r"Unexpected RuntimeError: out of cheese\x1b[31m. Set MEMORIST_DEBUG=1 to see the traceback."
@@ -187,7 +187,7 @@ def test_a_remedy_names_commands_and_options(cli: Cli, monkeypatch: pytest.Monke
     def refused(*_: object, **__: object) -> None:
         raise memorist.Error("It does not fit", remedy="Look it up with `list()`, or use `open(embedder='none')`.")
 
-    monkeypatch.setattr("memorist.engine.open.opened", refused)
+    monkeypatch.setattr("memorist.engine.open.open_engine", refused)
     assert cli("stats").problem == "It does not fit. Look it up with `memorist list`, or use `--embedder none`."
 
 
@@ -195,7 +195,7 @@ def test_an_interrupted_command_ends_with_130(cli: Cli, monkeypatch: pytest.Monk
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("memorist.engine.open.opened", interrupted)
+    monkeypatch.setattr("memorist.engine.open.open_engine", interrupted)
     ran = cli("stats")
     assert (ran.status, ran.out) == (130, "")
 

@@ -16,14 +16,14 @@ def test_recipes_are_listed_and_taken_apart(cli: Cli) -> None:
     shown = cli("recipes", "memorist").out
     stages = cli("recipes", "memorist", "--json").data["stages"]
     assert re.findall(r"^  (\w+)", shown, re.MULTILINE) == [stage["stage"] for stage in stages]
-    [reread] = [stage for stage in stages if stage["stage"] == "reread"]
-    assert re.search(rf"^  reread +depth {reread['depth']} · weight {reread['weight']:g}", shown, re.MULTILINE)
+    [reread] = [stage for stage in stages if stage["stage"] == "rerank_blend"]
+    assert re.search(rf"^  rerank_blend +depth {reread['depth']} · weight {reread['weight']:g}", shown, re.MULTILINE)
     assert re.search(r"^    keyword\b", shown, re.MULTILINE)
 
 
 def test_recipes_of_the_settings_file_are_recipes_too(bare: Cli) -> None:
     Path("memorist.toml").write_text(
-        '[recipes.mine]\nbase = "memorist"\nset = { "reread.depth" = 7 }\n', encoding="utf-8"
+        '[recipes.mine]\nbase = "memorist"\nset = { "rerank_blend.depth" = 7 }\n', encoding="utf-8"
     )
     assert "mine" in [recipe["name"] for recipe in bare("recipes", "--json").data]
     assert re.search(r"^mine +content → dates → embed", bare("recipes").out, re.MULTILINE)

@@ -9,7 +9,7 @@ from mcp import Client
 
 import memorist
 from memorist.model import Recall
-from memorist_server.mcp.schemas import recalled
+from memorist_server.mcp.schemas import recall_content
 from memorist_server.mcp.server import MemoryServer
 from tests.surfaces.conftest import Cli
 
@@ -50,4 +50,4 @@ def test_mcp_tells_the_confidence_of_an_abstention() -> None:
         engine.remember_many([{"text": text} for text in (OSLO, "Ants eat aphids.", "It rained on Sunday.")])
         found: Recall = engine.recall("What is the boiling point of tungsten?")
     assert found.abstained and found.confidence is not None and found.confidence <= 0.2
-    assert recalled(found) == {"memories": [], "confidence": found.confidence}
+    assert recall_content(found) == {"memories": [], "confidence": found.confidence}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.text.change import Change, changes, outdates
+from memorist.text.change import AnnouncedChange, changes, outdates
 
 NEW = [
     ("The meeting is now on Thursdays.", "is now", None),
@@ -68,17 +68,17 @@ AGAIN = [
 
 @pytest.mark.parametrize(("text", "cue", "old"), NEW)
 def test_a_text_may_announce_a_new_value(text: str, cue: str, old: str | None) -> None:
-    assert changes(text) == Change("new value", cue, old)
+    assert changes(text) == AnnouncedChange("new value", cue, old)
 
 
 @pytest.mark.parametrize(("text", "cue", "old"), ENDS)
 def test_a_text_may_announce_an_end(text: str, cue: str, old: str | None) -> None:
-    assert changes(text) == Change("end", cue, old)
+    assert changes(text) == AnnouncedChange("end", cue, old)
 
 
 @pytest.mark.parametrize(("text", "cue", "old"), AGAIN)
 def test_a_text_may_announce_that_something_begins_again(text: str, cue: str, old: str | None) -> None:
-    assert changes(text) == Change("resumption", cue, old)
+    assert changes(text) == AnnouncedChange("resumption", cue, old)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_other_texts_announce_nothing(text: str) -> None:
 
 def test_a_new_value_counts_before_an_end_and_takes_the_old_value_from_it() -> None:
     text = "The violin lessons are cancelled. From now on it's drums."
-    assert changes(text) == Change("new value", "from now on", "violin lessons")
+    assert changes(text) == AnnouncedChange("new value", "from now on", "violin lessons")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memorist.text.dates import DateSpan, find_dates
 from memorist.text.dates.chinese import chinese
 from memorist.text.dates.english_ranges import english
-from memorist.text.dates.grammar import Grammar, Reading
+from memorist.text.dates.grammar import Grammar, ParseState
 from memorist.text.dates.numbers import iso
 from memorist.text.dates.reader import may_hold_dates, read, scan
 from memorist.text.dates.tokens import tokenise
@@ -212,7 +212,7 @@ def test_the_iso_form_of_a_span_means_the_same_at_any_time(text: str, reference:
 def test_the_hint_check_misses_no_date(text: str) -> None:
     if not may_hold_dates(text):
         for grammar in (english, chinese):
-            assert not list(scan(grammar, Reading(tokenise(text), Context(datetime(2016, 11, 7)))))
+            assert not list(scan(grammar, ParseState(tokenise(text), Context(datetime(2016, 11, 7)))))
 
 
 @given(st.dates(datetime(1900, 1, 1).date(), datetime(2099, 12, 31).date()))
@@ -232,7 +232,7 @@ def test_the_limits_of_the_calendar_cause_no_error(reference: datetime) -> None:
 
 
 def _steps(grammar: Grammar, text: str) -> int:
-    reading = Reading(tokenise(text), Context(datetime(2016, 11, 7)))
+    reading = ParseState(tokenise(text), Context(datetime(2016, 11, 7)))
     for _ in scan(grammar, reading):
         pass
     return reading.steps
@@ -256,7 +256,7 @@ def test_a_recursive_category_is_rejected() -> None:
     grammar.union("date", "after <span>")
     grammar.union("span", "since <date>")
     with pytest.raises(ValueError, match="uses itself"):
-        grammar.matches(Reading(tokenise("after"), Context(datetime(2016, 11, 7))), "date", 0)
+        grammar.matches(ParseState(tokenise("after"), Context(datetime(2016, 11, 7))), "date", 0)
 
 
 @pytest.mark.slow

@@ -14,18 +14,18 @@ from memorist.text.dates.calendar import (
     chinese_day,
     clear_and_bright,
     easter,
-    holding,
     islamic_day,
     month,
     neighbour,
     nth,
     nth_week,
     nth_weekday,
+    unit_around,
     year,
 )
 from memorist.text.dates.clock import AFTERNOON, clock, from_to, in_part
 from memorist.text.dates.holidays import ENGLISH_HOLIDAYS, long_weekend
-from memorist.text.dates.numbers import Share, chinese_number, full_year, share_of, spelled
+from memorist.text.dates.numbers import Share, chinese_number, full_year, share_of, spelled_numbers
 from memorist.text.dates.tokens import tokenise
 from memorist.text.dates.values import latest
 
@@ -46,11 +46,11 @@ MOMENTS = st.datetimes(datetime(200, 1, 1), datetime(9000, 1, 1))
     ],
 )
 def test_numbers_in_words_grow_as_long_as_they_are_one_number(text: str, expected: list[int]) -> None:
-    assert [value for _, value, _ in spelled(tokenise(text).keys, 0)] == expected
+    assert [value for _, value, _ in spelled_numbers(tokenise(text).keys, 0)] == expected
 
 
 def test_an_ordinal_ends_a_number() -> None:
-    assert list(spelled(tokenise("twenty first second").keys, 0)) == [(1, 20, False), (2, 21, True)]
+    assert list(spelled_numbers(tokenise("twenty first second").keys, 0)) == [(1, 20, False), (2, 21, True)]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_months_are_added_by_the_calendar() -> None:
 
 @given(MOMENTS, st.sampled_from(CALENDAR))
 def test_a_unit_contains_its_moment_and_touches_its_neighbours(moment: datetime, unit: Unit) -> None:
-    held = holding(moment, unit)
+    held = unit_around(moment, unit)
     if unit is not Unit.WEEKEND:
         assert held.start <= moment < held.end
         assert neighbour(moment, unit, 1).start == held.end
@@ -86,8 +86,8 @@ def test_a_unit_contains_its_moment_and_touches_its_neighbours(moment: datetime,
 
 
 def test_seasons_begin_in_march_june_september_and_december() -> None:
-    assert holding(datetime(2016, 1, 15), Unit.SEASON).start == datetime(2015, 12, 1)
-    assert holding(datetime(2016, 3, 1), Unit.SEASON).end == datetime(2016, 6, 1)
+    assert unit_around(datetime(2016, 1, 15), Unit.SEASON).start == datetime(2015, 12, 1)
+    assert unit_around(datetime(2016, 3, 1), Unit.SEASON).end == datetime(2016, 6, 1)
 
 
 @given(st.integers(1600, 2400), st.integers(1, 52))
@@ -98,11 +98,11 @@ def test_weeks_of_a_year_are_those_of_iso_8601(number: int, week: int) -> None:
 
 
 def test_counting_from_the_end() -> None:
-    assert nth(month(2016, 2), Unit.DAY, -1) == holding(datetime(2016, 2, 29), Unit.DAY)
-    assert nth(year(2019), Unit.WEEK, -1) == holding(datetime(2019, 12, 23), Unit.WEEK)
-    assert nth_weekday(month(2016, 5), 0, -1) == holding(datetime(2016, 5, 30), Unit.DAY)
-    assert nth(month(2017, 10), Unit.WEEKEND, 1) == holding(datetime(2017, 10, 7), Unit.WEEKEND)
-    assert nth_weekday(month(2016, 2), 0, 5) == holding(datetime(2016, 2, 29), Unit.DAY)
+    assert nth(month(2016, 2), Unit.DAY, -1) == unit_around(datetime(2016, 2, 29), Unit.DAY)
+    assert nth(year(2019), Unit.WEEK, -1) == unit_around(datetime(2019, 12, 23), Unit.WEEK)
+    assert nth_weekday(month(2016, 5), 0, -1) == unit_around(datetime(2016, 5, 30), Unit.DAY)
+    assert nth(month(2017, 10), Unit.WEEKEND, 1) == unit_around(datetime(2017, 10, 7), Unit.WEEKEND)
+    assert nth_weekday(month(2016, 2), 0, 5) == unit_around(datetime(2016, 2, 29), Unit.DAY)
     assert nth_weekday(month(2016, 3), 0, 5) is None
 
 
@@ -134,16 +134,16 @@ def test_the_chinese_calendar_with_its_leap_months() -> None:
 
 def test_solar_term_and_islamic_feast() -> None:
     assert [clear_and_bright(number) for number in (2000, 2016, 2023)] == [
-        holding(datetime(2000, 4, 4), Unit.DAY),
-        holding(datetime(2016, 4, 4), Unit.DAY),
-        holding(datetime(2023, 4, 5), Unit.DAY),
+        unit_around(datetime(2000, 4, 4), Unit.DAY),
+        unit_around(datetime(2016, 4, 4), Unit.DAY),
+        unit_around(datetime(2023, 4, 5), Unit.DAY),
     ]
-    assert islamic_day(2023, 10, 1) == holding(datetime(2023, 4, 21), Unit.DAY)
+    assert islamic_day(2023, 10, 1) == unit_around(datetime(2023, 4, 21), Unit.DAY)
 
 
 def test_a_holiday_next_to_a_weekend_extends_it() -> None:
     def days(moment: datetime) -> tuple[int, int]:
-        weekend = long_weekend(holding(moment, Unit.DAY))
+        weekend = long_weekend(unit_around(moment, Unit.DAY))
         return weekend.start.day, (weekend.end - timedelta(days=1)).day
 
     assert days(datetime(2023, 11, 23)) == (23, 26)  # a Thursday
@@ -179,6 +179,6 @@ def test_there_is_no_hour_25() -> None:
 
 
 def test_parts_of_a_week_and_of_a_quarter() -> None:
-    week, quarter = holding(datetime(2016, 11, 7), Unit.WEEK), holding(datetime(2016, 11, 7), Unit.QUARTER)
+    week, quarter = unit_around(datetime(2016, 11, 7), Unit.WEEK), unit_around(datetime(2016, 11, 7), Unit.QUARTER)
     assert share_of(week, Share.LATE).start == datetime(2016, 11, 10)
     assert share_of(quarter, Share.MID).start == datetime(2016, 11, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memorist.model import Fact
-from memorist.text.facts import reworded, sentence
+from memorist.text.facts import reword, sentence
 
 
 @pytest.mark.parametrize(
@@ -67,5 +67,5 @@ def test_each_relation_has_its_sentence(fact: Fact, said: str) -> None:
 
 def test_a_fact_stored_in_the_words_of_before_is_shown_as_a_sentence_and_other_words_stay() -> None:
     fact = "Frank", "boss", "Grace"
-    assert reworded("Frank boss Grace.", *fact) == "Grace is Frank's boss."
-    assert reworded("Grace runs Frank's team.", *fact) == "Grace runs Frank's team."
+    assert reword("Frank boss Grace.", *fact) == "Grace is Frank's boss."
+    assert reword("Grace runs Frank's team.", *fact) == "Grace runs Frank's team."

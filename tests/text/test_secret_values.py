@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from memorist.text.secrets import is_card, is_iban, masked, secrets_in
+from memorist.text.secrets import is_card, is_iban, mask_secrets, secrets_in
 from memorist.text.secrets.disguise import bare
 from memorist.text.secrets.numbers import _places, is_base58_key, is_basic, is_ssn  # pyright: ignore[reportPrivateUsage]
 from memorist.text.secrets.values import (
@@ -29,13 +29,13 @@ TEN = "".join(("Zq8", "kLm2", "Xw9"))
 def test_a_secret_ends_where_it_ends_behind_a_disguise() -> None:
     key = "ghp_" + "aB3dE6gH9" * 4
     for text in (f"use {key} now", f"use {key[:8]}\u200b{key[8:]} now", f"use {key[:-1]}\\u00{ord(key[-1]):02x} now"):
-        assert masked(text) == "use [secret: GitHub token] now"
+        assert mask_secrets(text) == "use [secret: GitHub token] now"
 
 
 @pytest.mark.parametrize(("text", "secret"), PASSWORDS)
 def test_a_password_is_masked_alone(text: str, secret: str) -> None:
-    parts = masked(text).split("[secret: password]")
-    assert all(part in text for part in parts) and secret.strip("'\"") not in masked(text)
+    parts = mask_secrets(text).split("[secret: password]")
+    assert all(part in text for part in parts) and secret.strip("'\"") not in mask_secrets(text)
 
 
 BOUNDS = {
@@ -137,16 +137,16 @@ def test_a_base58_key_has_a_checksum() -> None:
 
 def test_columns_are_masked_in_every_row_and_nowhere_else() -> None:
     table = f"user,password,city\nann,{WORD},Oslo\nbob, {TEN} ,Rome\n\nann,{WORD},Oslo"
-    assert masked(table) == (
+    assert mask_secrets(table) == (
         f"user,password,city\nann,[secret: password],Oslo\nbob, [secret: password] ,Rome\n\nann,{WORD},Oslo"
     )
-    assert masked(f"password,user\n{WORD},ann") == "password,user\n[secret: password],ann"
+    assert mask_secrets(f"password,user\n{WORD},ann") == "password,user\n[secret: password],ann"
     assert (
-        masked(f"x\n| name | Token |\n|---|---|\n| ann | {TEN} |")
+        mask_secrets(f"x\n| name | Token |\n|---|---|\n| ann | {TEN} |")
         == "x\n| name | Token |\n|---|---|\n| ann | [secret: password] |"
     )
     two = f"password\tx\tpin token\n{WORD}\ty\t{TEN}\n{TEN}\t\t{WORD}\n"
-    assert masked(two) == re.sub(rf"{WORD}|{TEN}", "[secret: password]", two)
+    assert mask_secrets(two) == re.sub(rf"{WORD}|{TEN}", "[secret: password]", two)
 
 
 @pytest.mark.parametrize(("rows", "found"), [(199, 199), (200, 200), (201, 200), (300, 200)])

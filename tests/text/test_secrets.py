@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.text.secrets import is_card, is_iban, masked, secrets_in
+from memorist.text.secrets import is_card, is_iban, mask_secrets, secrets_in
 from memorist.text.secrets.disguise import bare
 from tests.attacks.key_material import filled
 from tests.secret_samples import CARD, IBAN, INNOCENT, PASSWORDS, SAMPLES
@@ -22,14 +22,14 @@ def test_a_secret_is_masked_with_its_kind(kind: str) -> None:
     text, secret = SAMPLES[kind]
     assert secret in text
     assert [one.kind for one in secrets_in(text)] == [kind]
-    assert f"[secret: {kind}]" in masked(text)
-    assert secret not in masked(text)
+    assert f"[secret: {kind}]" in mask_secrets(text)
+    assert secret not in mask_secrets(text)
 
 
 @pytest.mark.parametrize(("text", "secret"), PASSWORDS)
 def test_a_password_is_masked_and_the_sentence_stays(text: str, secret: str) -> None:
     assert secret in text
-    shown = masked(text)
+    shown = mask_secrets(text)
     assert secret not in shown
     assert "[secret: password]" in shown
     assert shown.startswith(text[: text.index(secret)].rstrip("'\""))
@@ -38,7 +38,7 @@ def test_a_password_is_masked_and_the_sentence_stays(text: str, secret: str) -> 
 @pytest.mark.parametrize("text", INNOCENT)
 def test_a_text_about_secrets_contains_none(text: str) -> None:
     assert secrets_in(text) == []
-    assert masked(text) == text
+    assert mask_secrets(text) == text
 
 
 def test_numbers_are_verified_by_their_check_digits() -> None:
@@ -75,18 +75,18 @@ def test_words_and_letters_without_the_checksum_are_text() -> None:
 
 
 def test_a_password_of_a_url_needs_no_user() -> None:
-    assert masked("redis://:" + "s3cr3tpw" + "@cache") == "redis://:[secret: password]@cache"
+    assert mask_secrets("redis://:" + "s3cr3tpw" + "@cache") == "redis://:[secret: password]@cache"
 
 
 def test_two_secrets_in_one_text_are_both_masked() -> None:
     first, second = SAMPLES["GitHub token"], SAMPLES["Stripe key"]
-    shown = masked(f"{first[0]}; {second[0]}")
+    shown = mask_secrets(f"{first[0]}; {second[0]}")
     assert shown == "use [secret: GitHub token] to clone; charge with [secret: Stripe key]"
 
 
 @given(st.text())
 def test_masking_any_text_twice_changes_nothing_more(text: str) -> None:
-    assert masked(masked(text)) == masked(text)
+    assert mask_secrets(mask_secrets(text)) == mask_secrets(text)
 
 
 @pytest.mark.parametrize("name", ["locomo", "realtalk"])

@@ -12,7 +12,7 @@ from memorist.model import Link, Memory, Tier, Usage
 from memorist.ports import Batch, Entry, Store
 from memorist.remember.record import record
 from memorist.stores.memory import MemoryStore
-from memorist.upkeep.change import Change, PendingWrite, apply_changes, ended, retracted, undo, write
+from memorist.upkeep.change import Change, PendingWrite, apply_changes, end_memory, retract_memory, undo, write
 
 NOW = datetime(2024, 7, 1, 12, tzinfo=UTC)
 LAMP, DOOR = record("The lamp is red.", NOW), record("The door is green.", NOW)
@@ -40,7 +40,7 @@ def test_each_change_sees_the_ones_before_it_and_a_run_is_undone_backwards() -> 
     store = store_with(LAMP)
     lamp = now_of(store, LAMP)
     up = moved(lamp, Tier.CORE)
-    then = Change("end", lamp.id, "is over", ((up.pairs[0][1], ended(up.pairs[0][1], NOW, NOW, DOOR.id)),))
+    then = Change("end", lamp.id, "is over", ((up.pairs[0][1], end_memory(up.pairs[0][1], NOW, NOW, DOOR.id)),))
     made, run = apply_changes(store, [up, then], "tidy", NOW)
     assert made == (up, then)
     after = now_of(store, LAMP)
@@ -67,7 +67,7 @@ def test_links_usage_and_retraction_are_journalled_and_undone() -> None:
     link, gone = Link(LAMP.id, "near", DOOR.id), Link(DOOR.id, "near", LAMP.id)
     store.put(Batch(links=[gone]))
     lamp = now_of(store, LAMP)
-    after = replace(retracted(lamp, NOW), usage=Usage(3, NOW, (NOW,) * 3))
+    after = replace(retract_memory(lamp, NOW), usage=Usage(3, NOW, (NOW,) * 3))
     change = Change("merge", lamp.id, "says the same", ((lamp, after),), (link,), (gone,))
     _, run = apply_changes(store, [change], "tidy", NOW)
     assert now_of(store, LAMP) == after

@@ -20,7 +20,7 @@ from memorist.recall.score import Weigh
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import FakeClock
-from memorist.upkeep.feedback import DOUBT, MOST, judged
+from memorist.upkeep.feedback import DOUBT, MOST, judged_recalls
 from tests.recall.worlds import draft, memory
 from tests.upkeep.worlds import answers, fill, opened
 
@@ -135,14 +135,14 @@ def test_feedback_on_a_recall_keeps_its_question_for_the_bench_until_something_o
     ids = tuple(item.memory.id for item in recall.items)
     engine.feedback(ids[0], "useful", recall)
     engine.feedback(ids[1], "wrong", to_data(recall))
-    (one,) = judged(engine.store)
+    (one,) = judged_recalls(engine.store)
     assert (one.query, one.at, one.shown) == (QUESTION, recall.now, ids)
     assert (one.useful, one.wrong) == ({ids[0]}, {ids[1]})
     engine.undo(engine.store.journal("feedback")[-1].id)
-    (one,) = judged(engine.store)
+    (one,) = judged_recalls(engine.store)
     assert (one.useful, one.wrong) == (frozenset(), {ids[1]})
     engine.forget(ids[2])
-    assert list(judged(engine.store)) == []
+    assert list(judged_recalls(engine.store)) == []
     assert QUESTION not in str(engine.store.journal(limit=1000))
     engine.close()
 

@@ -18,7 +18,7 @@ from memorist.model import Entity, Kind, to_data
 from memorist.ports import Batch, Entry, Job
 from memorist.recall.request import Filters, forget_filters
 from memorist.stores.sqlite import SqliteStore, remnants
-from memorist.stores.sqlite.connection import Database
+from memorist.stores.sqlite.connection import SqliteDatabase
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder
 from memorist.testing.world import memory, sample_world
 from tests.secret_samples import SAMPLES
@@ -173,7 +173,7 @@ def test_a_receipt_is_pending_while_a_reader_holds_the_file_and_a_job_finishes_i
     engine: Engine, clock: FakeClock, tmp_path: Path
 ) -> None:
     id = engine.remember(TEXT).id
-    reader = Database(tmp_path / "agent.db", create=False)
+    reader = SqliteDatabase(tmp_path / "agent.db", create=False)
     reader.execute("BEGIN")
     reader.value("SELECT count(*) FROM memories")
     receipt = engine.forget(id)
@@ -194,7 +194,7 @@ def test_another_process_finishes_what_was_pending(tmp_path: Path, clock: FakeCl
     path = tmp_path / "agent.db"
     with memorist.open(path, embedder="none", clock=clock, background=False) as engine:
         id = engine.remember(TEXT).id
-        reader = Database(path, create=False)
+        reader = SqliteDatabase(path, create=False)
         reader.execute("BEGIN")
         reader.value("SELECT count(*) FROM memories")
         assert engine.forget(id).pending

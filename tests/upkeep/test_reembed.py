@@ -210,7 +210,7 @@ def test_killed_at_any_place_recall_stays_on_the_old_vectors_and_the_next_run_go
             assert run.returncode == -signal.SIGKILL
             assert engine.stats().embedding == generation_of(FakeEmbedder())
             assert cosine(engine, "Lantern number 7 of Ann.") == pytest.approx(1, abs=2e-3)
-            left = len(engine.store.lacking(generation_of(FakeEmbedder(32)), 2 * total))
+            left = len(engine.store.without_vectors(generation_of(FakeEmbedder(32)), 2 * total))
             assert left < total - embedded
             embedded = total - left
         done = engine.reembed(FakeEmbedder(32))

@@ -195,7 +195,7 @@ def test_vectors_travel_if_they_can_be_compared_and_are_made_anew_if_not(folder:
     assert (same.store.vectors([kept.id])[kept.id]["text"] == here.store.vectors([kept.id])[kept.id]["text"]).all()
     assert other.store.vectors([kept.id])[kept.id]["text"].shape == (32,)
     assert not none.store.vectors([kept.id])
-    assert not other.store.lacking(str(other.store.embedding), 10) and not same.store.lacking(
+    assert not other.store.without_vectors(str(other.store.embedding), 10) and not same.store.without_vectors(
         str(same.store.embedding), 10
     )
     assert same.engine.recall("nuts").items[0].memory.id == kept.id

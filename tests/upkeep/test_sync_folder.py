@@ -16,7 +16,7 @@ import memorist
 from memorist.errors import StoreBusy
 from memorist.stores.memory import MemoryStore
 from memorist.upkeep.sync import state as sync_state
-from memorist.upkeep.sync.folder import ChangeFile, Folder
+from memorist.upkeep.sync.folder import ChangeFile, SharedFolder
 from tests.upkeep.replicas import SECRET, Replica, agree, holding, live, meet
 
 
@@ -103,14 +103,14 @@ def test_a_file_that_goes_away_while_it_is_read_is_no_forget(
     here, there = pair
     kept, fact = here.engine.remember("One."), here.engine.relate("Ann", "lives_in", "Oslo")
     here.sync()
-    real = Folder.again
+    real = SharedFolder.again
 
-    def replaced(self: Folder, file: ChangeFile, offsets: Any) -> Any:
+    def replaced(self: SharedFolder, file: ChangeFile, offsets: Any) -> Any:
         (folder / file.name).rename(folder / "aside")
         return real(self, file, offsets)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Folder, "again", replaced)
+        patch.setattr(SharedFolder, "again", replaced)
         assert not there.sync().came
     here.sync()  # its file is missing: it writes another
     assert there.sync().came.memories == 1
@@ -215,8 +215,8 @@ def _killing_at(patch: pytest.MonkeyPatch, moment: int) -> Callable[[], bool]:
 
     for owner, name in (
         (MemoryStore, "put"),
-        (Folder, "place"),
-        (Folder, "remove"),
+        (SharedFolder, "place"),
+        (SharedFolder, "remove"),
         (Path, "replace"),
         (Path, "unlink"),
     ):

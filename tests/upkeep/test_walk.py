@@ -91,7 +91,7 @@ def test_a_walk_is_what_reading_every_memory_gives(told: Engine, where: Filter, 
     for start in (*NAMES, *CITIES, "Walter"):
         found = walk(told.store, where, start, hops, limit)
         edges, more, every = naive(told, where, start, hops, limit)
-        names = {bare_name(one.id): one.name for one in told.store.alike([""])}
+        names = {bare_name(one.id): one.name for one in told.store.entities_by_prefix([""])}
         theirs = [(names[one], relation, names[two], *rest) for one, relation, two, *rest in edges]
         ours = [(one.source, one.relation, one.target, one.hops, one.count) for one in found.edges]
         assert (ours, found.more) == (theirs, more), start

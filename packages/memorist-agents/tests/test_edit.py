@@ -24,9 +24,11 @@ VALUES = st.recursive(
 )
 OBJECTS = st.dictionaries(NAMES, VALUES, max_size=4)
 ENTRIES = [
-    agents.Entry(("mcpServers", "memorist"), {"command": "py", "args": ["-m"]}),
+    agents.SettingsEntry(("mcpServers", "memorist"), {"command": "py", "args": ["-m"]}),
     *(
-        agents.Entry(("hooks", hook.native), CLIENTS["claude-code"].hooks.entry(hook, "claude-code", Start(())), True)  # type: ignore[union-attr]
+        agents.SettingsEntry(
+            ("hooks", hook.native), CLIENTS["claude-code"].hooks.entry(hook, "claude-code", Start(())), True
+        )  # type: ignore[union-attr]
         for hook in (CLIENTS["claude-code"].hooks.events if CLIENTS["claude-code"].hooks else ())
     ),
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memorist_agents.lessons import failure, is_quoted, lessons, quotes
-from memorist_agents.transcript import Call, Event, Result, Said
+from memorist_agents.transcript import ActionResult, AgentAction, Event, Said
 
 NO_UPSTREAM = """Exit code 128
 fatal: The current branch master has no upstream branch.
@@ -26,8 +26,8 @@ def turn(*steps: Step) -> list[Event]:
     events: list[Event] = [Said("user", "Get it done.")]
     for number, (command, error) in enumerate(steps):
         id = str(number)
-        events.append(Call(id, command.removeprefix("@"), shell=not command.startswith("@")))
-        events.append(Result(id, error is None, error or "done"))
+        events.append(AgentAction(id, command.removeprefix("@"), shell=not command.startswith("@")))
+        events.append(ActionResult(id, error is None, error or "done"))
     return events
 
 
@@ -139,11 +139,11 @@ def test_nothing_is_taught_if_it_is_not_known_what_helped(case: str) -> None:
 
 
 def test_a_result_that_tells_nothing_is_neither_a_failure_nor_a_success() -> None:
-    stopped = [Said("user", "Go."), Call("1", "git push"), Result("1", None, NO_UPSTREAM)]
-    worked = [Call("2", "git push -u origin master"), Result("2", True)]
+    stopped = [Said("user", "Go."), AgentAction("1", "git push"), ActionResult("1", None, NO_UPSTREAM)]
+    worked = [AgentAction("2", "git push -u origin master"), ActionResult("2", True)]
     assert lessons([*stopped, *worked]) == []
-    failed = [Call("1", "git push"), Result("1", False, NO_UPSTREAM)]
-    assert lessons([*failed, Call("2", "git push -u origin master"), Result("2", None)]) == []
+    failed = [AgentAction("1", "git push"), ActionResult("1", False, NO_UPSTREAM)]
+    assert lessons([*failed, AgentAction("2", "git push -u origin master"), ActionResult("2", None)]) == []
     assert len(lessons([*failed, *worked])) == 1
 
 

@@ -34,7 +34,7 @@ from memorist_bench.report.plots import (
 )
 from memorist_bench.report.table import ReportTable, abstention, by_type, chance, overall, points, tables
 from memorist_bench.results import Results, against, read_baseline, results_to_data
-from memorist_bench.runner import Experiment, narrowed, prepare
+from memorist_bench.runner import Experiment, narrow_dataset, prepare
 
 HOSTILE = '<script>alert("1")</script> & \' "'
 
@@ -142,7 +142,7 @@ def test_a_document_with_answers_is_a_baseline(results: Results, tmp_path: Path)
 
 
 def test_a_baseline_is_compared_on_the_questions_both_answered(session: Experiment, tmp_path: Path) -> None:
-    some, whole = session.measure(narrowed(TALKS, questions=2)), session.measure(TALKS)
+    some, whole = session.measure(narrow_dataset(TALKS, questions=2)), session.measure(TALKS)
     file = tmp_path / "some.json"
     file.write_text(json.dumps(results_to_data(some, answers=True)))
     assert against(whole, read_baseline(file, TALKS)).comparisons[-1].questions == 2

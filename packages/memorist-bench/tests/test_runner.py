@@ -22,7 +22,7 @@ from memorist.text.tokens import count_tokens
 from memorist_bench.cache import RunFiles
 from memorist_bench.model import Answer, BenchRun, Question
 from memorist_bench.results import results_to_data
-from memorist_bench.runner import change_recipes, choose_recipes, narrowed, parse_changes, prepare, run, work
+from memorist_bench.runner import change_recipes, choose_recipes, narrow_dataset, parse_changes, prepare, run, work
 from memorist_bench.space import BM25, COSINE, RRF, TIMELESS, Setup, Space
 
 EVERYTHING = [*RECIPES.values(), BM25, COSINE, RRF]
@@ -172,14 +172,14 @@ def test_a_recipe_answers_the_same_whoever_is_measured_with_it() -> None:
 
 
 def test_narrowing_takes_groups_and_spreads_questions() -> None:
-    assert [one.name for one in narrowed(TALKS, groups=["work"]).groups] == ["work"]
-    half = narrowed(TALKS, questions=2)
+    assert [one.name for one in narrow_dataset(TALKS, groups=["work"]).groups] == ["work"]
+    half = narrow_dataset(TALKS, questions=2)
     assert [[one.id for one in group.questions] for group in half.groups] == [["home/q0", "home/q2"], []]
-    assert narrowed(TALKS, questions=99).groups == TALKS.groups
+    assert narrow_dataset(TALKS, questions=99).groups == TALKS.groups
     with pytest.raises(InvalidInput, match="no group 'attic'.*home, work"):
-        narrowed(TALKS, groups=["attic"])
+        narrow_dataset(TALKS, groups=["attic"])
     with pytest.raises(InvalidInput, match="at least 1"):
-        narrowed(TALKS, questions=0)
+        narrow_dataset(TALKS, questions=0)
 
 
 def test_a_recipe_whose_every_signal_lacks_its_model_is_refused() -> None:
@@ -216,7 +216,7 @@ def test_work_of_other_conditions_is_not_gone_on_with(tmp_path: Path) -> None:
     RunFiles(tmp_path, TALKS, [BM25], "minilm").add("bm25", "home", answers)
     assert RunFiles(tmp_path, TALKS, [BM25], "minilm").answers("bm25", "home") == answers
     assert RunFiles(tmp_path, TALKS, [BM25], "another").answers("bm25", "home") is None
-    assert RunFiles(tmp_path, narrowed(TALKS, questions=2), [BM25], "minilm").answers("bm25", "home") is None
+    assert RunFiles(tmp_path, narrow_dataset(TALKS, questions=2), [BM25], "minilm").answers("bm25", "home") is None
     (wider,) = change_recipes([BM25], {"search.limit": 7})
     assert RunFiles(tmp_path, TALKS, [wider], "minilm").answers("bm25", "home") is None
 

@@ -9,12 +9,12 @@ from memorist.asking.askers import Askers
 from memorist.asking.limits import STEPS, BudgetSpent, Limits, Models, require_steps
 
 if TYPE_CHECKING:
-    from memorist.asking.asker import Asker, Budget
+    from memorist.asking.asker import Budget, LLMAsker
     from memorist.asking.query import Source
 
-__all__ = ["STEPS", "Asker", "Askers", "Budget", "BudgetSpent", "Limits", "Models", "Source", "require_steps"]
+__all__ = ["STEPS", "Askers", "Budget", "BudgetSpent", "LLMAsker", "Limits", "Models", "Source", "require_steps"]
 
-_LAZY = {"Asker": "memorist.asking.asker", "Budget": "memorist.asking.asker", "Source": "memorist.asking.query"}
+_LAZY = {"LLMAsker": "memorist.asking.asker", "Budget": "memorist.asking.asker", "Source": "memorist.asking.query"}
 
 
 def __getattr__(name: str) -> Any:

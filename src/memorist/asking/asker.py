@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from memorist.asking.limits import BudgetSpent, Limits, Models
-from memorist.asking.wording import LONGEST_ANSWER, Broken, Schema, clipped, fenced, read, system_message
+from memorist.asking.wording import LONGEST_ANSWER, Broken, Schema, clip, fence, read, system_message
 from memorist.errors import ModelUnavailable
 from memorist.model import Spent
 from memorist.ports import LLM, Completion
@@ -23,7 +23,7 @@ PATIENCE = 2
 """After this many failed calls, an operation does not ask the model again."""
 
 
-class Asker:
+class LLMAsker:
     """Asks on behalf of one operation. Thread-safe.
 
     It stays within the budget, asks the same question only once, and gives up on a model that does not answer.
@@ -55,7 +55,7 @@ class Asker:
 
         Raises ModelUnavailable if there is no model, no answer, or no valid answer.
         """
-        question = fenced(data)
+        question = fence(data)
         key = step, question
         if key not in self._answers:
             answer = self._ask(step, question, schema, make)
@@ -109,13 +109,13 @@ def _completion(model: LLM, messages: Messages, schema: Schema) -> Completion:
         raise
     except Exception as error:
         raise ModelUnavailable(
-            f"{model.name} failed with {type(error).__name__}: {clipped(str(error), 200)}",
+            f"{model.name} failed with {type(error).__name__}: {clip(str(error), 200)}",
             remedy="Check the model or its adapter.",
         ) from error
 
 
 def _correction(text: str, complaint: str) -> Messages:
-    said = clipped(text.strip(), 2000) or "(nothing)"
+    said = clip(text.strip(), 2000) or "(nothing)"
     again = f"That answer cannot be used: {complaint}. Answer again, with the JSON object and nothing else."
     return [_message("assistant", said), _message("user", again)]
 

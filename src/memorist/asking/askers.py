@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memorist.asking.limits import EXTRACTION, RECALL, Limits, Models, require_steps
 
 if TYPE_CHECKING:
-    from memorist.asking.asker import Asker
+    from memorist.asking.asker import LLMAsker
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +25,17 @@ class Askers:
     def __post_init__(self) -> None:
         require_steps(self.overlays, "The profile")
 
-    def for_recall(self) -> Asker | None:
+    def for_recall(self) -> LLMAsker | None:
         """The asker of one recall; None without a model."""
         return self._asker(self.recall)
 
-    def for_extraction(self) -> Asker | None:
+    def for_extraction(self) -> LLMAsker | None:
         """The asker of one extraction from a session, trajectory or batch of texts; None without a model."""
         return self._asker(self.extraction)
 
-    def _asker(self, limits: Limits) -> Asker | None:
+    def _asker(self, limits: Limits) -> LLMAsker | None:
         if not self.models:
             return None
-        from memorist.asking.asker import Asker, Budget
+        from memorist.asking.asker import Budget, LLMAsker
 
-        return Asker(self.models, Budget(limits), context=self.context, overlays=self.overlays)
+        return LLMAsker(self.models, Budget(limits), context=self.context, overlays=self.overlays)

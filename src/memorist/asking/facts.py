@@ -8,10 +8,10 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from memorist.asking.query import Source, must_cite
-from memorist.asking.wording import TRUTH, clipped, maybe, number, record, several, text, whole
+from memorist.asking.wording import TRUTH, clip, maybe, number, record, several, text, whole
 
 if TYPE_CHECKING:
-    from memorist.asking.asker import Asker
+    from memorist.asking.asker import LLMAsker
 
 BATCH = 8
 """How many texts are read per call."""
@@ -63,14 +63,14 @@ class Extracted:
     statements: tuple[StatementAnswer, ...] = ()
 
 
-def facts(asker: Asker, sources: Sequence[Source]) -> Extracted:
+def facts(asker: LLMAsker, sources: Sequence[Source]) -> Extracted:
     """Entities and statements of the texts, eight texts per call. Statements without a verbatim quote are dropped."""
     read = [_batch(asker, sources[start : start + BATCH]) for start in range(0, len(sources), BATCH)]
     entities = [one for part in read for one in part.entities]
     return Extracted(_merged(entities), tuple(one for part in read for one in part.statements))
 
 
-def _batch(asker: Asker, sources: Sequence[Source]) -> Extracted:
+def _batch(asker: LLMAsker, sources: Sequence[Source]) -> Extracted:
     texts = {one.number: _plain(one.text) for one in sources}
     data = {"texts": [one.to_data(LONGEST_TEXT) for one in sources]}
     return asker.ask("facts", data, _SCHEMA, lambda answer: _extracted(answer, texts))
@@ -138,10 +138,10 @@ class Note:
     cites: tuple[int, ...]
 
 
-def note(asker: Asker, subject: str, sources: Sequence[Source]) -> Note:
+def note(asker: LLMAsker, subject: str, sources: Sequence[Source]) -> Note:
     """A note on a subject, written from the first 60 texts. It cites their numbers and no others."""
     shown = sources[:MOST_TEXTS]
-    data = {"subject": clipped(subject, 200), "texts": [one.to_data() for one in shown]}
+    data = {"subject": clip(subject, 200), "texts": [one.to_data() for one in shown]}
     numbers = {one.number for one in shown}
 
     def made(answer: Any) -> Note:

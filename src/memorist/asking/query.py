@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from memorist.asking.wording import Broken, clipped, one_of, record, several, text
+from memorist.asking.wording import Broken, clip, one_of, record, several, text
 from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
-    from memorist.asking.asker import Asker
+    from memorist.asking.asker import LLMAsker
 
 LONGEST_TEXT = 1200
 _CITATION = lazy(r"\[(\d{1,6}(?:\s*,\s*\d{1,6})*)\]")
@@ -28,9 +28,9 @@ class Source:
 
     def to_data(self, longest: int = LONGEST_TEXT) -> dict[str, Any]:
         """The source as the model sees it, without unknown fields."""
-        known = {"date": self.at and self.at.date().isoformat(), "speaker": self.speaker and clipped(self.speaker, 100)}
+        known = {"date": self.at and self.at.date().isoformat(), "speaker": self.speaker and clip(self.speaker, 100)}
         shown = {name: value for name, value in known.items() if value is not None}
-        return {"number": self.number, **shown, "text": clipped(self.text, longest)}
+        return {"number": self.number, **shown, "text": clip(self.text, longest)}
 
 
 def citations(text: str) -> tuple[int, ...]:
@@ -63,17 +63,17 @@ MOST_TEXTS = 30
 """How many texts a model is shown at once, best first."""
 
 
-def mode(asker: Asker, query: str) -> Mode:
+def mode(asker: LLMAsker, query: str) -> Mode:
     """The type of memory that a question asks for."""
     return asker.ask("mode", _question(query), record(mode=one_of(MODES)), lambda answer: cast("Mode", answer["mode"]))
 
 
-def tags(asker: Asker, query: str) -> tuple[str, ...]:
+def tags(asker: LLMAsker, query: str) -> tuple[str, ...]:
     """The concepts of a question as 2 to 5 short phrases in lower case."""
     return asker.ask("tags", _question(query), record(tags=_phrases(2, 5)), lambda answer: _distinct(answer["tags"]))
 
 
-def expansion(asker: Asker, query: str) -> tuple[str, ...]:
+def expansion(asker: LLMAsker, query: str) -> tuple[str, ...]:
     """Up to 12 words that an answer may contain and the question does not."""
     schema = record(words=_phrases(0, 12))
     asked = query.casefold().split()
@@ -85,14 +85,14 @@ def expansion(asker: Asker, query: str) -> tuple[str, ...]:
     )
 
 
-def bridge_tags(asker: Asker, query: str, texts: Sequence[str]) -> tuple[str, ...]:
+def bridge_tags(asker: LLMAsker, query: str, texts: Sequence[str]) -> tuple[str, ...]:
     """3 to 5 phrases to search for information that is still missing, given the question and the texts found."""
-    found = [clipped(one, 500) for one in texts[:MOST_TEXTS]]
+    found = [clip(one, 500) for one in texts[:MOST_TEXTS]]
     data = {**_question(query), "found": found}
     return asker.ask("bridge", data, record(tags=_phrases(3, 5)), lambda answer: _distinct(answer["tags"]))
 
 
-def reason(asker: Asker, query: str, type: str, sources: Sequence[Source]) -> str:
+def reason(asker: LLMAsker, query: str, type: str, sources: Sequence[Source]) -> str:
     """A summary of what the memories of one type say about a question. If it cites by number, then only them."""
     shown = sources[:MOST_TEXTS]
     data = {**_question(query), "type": type, "memories": [one.to_data() for one in shown]}
@@ -107,7 +107,7 @@ def reason(asker: Asker, query: str, type: str, sources: Sequence[Source]) -> st
 
 
 def _question(query: str) -> dict[str, Any]:
-    return {"question": clipped(query, LONGEST_QUERY)}
+    return {"question": clip(query, LONGEST_QUERY)}
 
 
 def _phrases(least: int, most: int) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memorist.asking.wording import Schema, clipped, maybe, number, record, several, text
+from memorist.asking.wording import Schema, clip, maybe, number, record, several, text
 
 if TYPE_CHECKING:
-    from memorist.asking.asker import Asker
+    from memorist.asking.asker import LLMAsker
 
 SESSION_CHUNK = 10
 """How many steps are annotated per call."""
@@ -19,7 +19,7 @@ LONGEST_SIDE = 1500
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class AgentStep:
     """One step of an agent: its observation and action, and its state and reward if known."""
 
     observation: str
@@ -29,11 +29,11 @@ class Turn:
 
     def to_data(self, place: int) -> dict[str, Any]:
         """The step as the model sees it, without unknown fields."""
-        known = {"state": self.state and clipped(self.state, 600), "reward": self.reward}
+        known = {"state": self.state and clip(self.state, 600), "reward": self.reward}
         return {
             "step": place,
-            "observation": clipped(self.observation, LONGEST_SIDE),
-            "action": clipped(self.action, LONGEST_SIDE),
+            "observation": clip(self.observation, LONGEST_SIDE),
+            "action": clip(self.action, LONGEST_SIDE),
             **{name: value for name, value in known.items() if value is not None},
         }
 
@@ -47,7 +47,7 @@ class Annotation:
     reward: float | None
 
 
-def annotate(asker: Asker, goal: str, turns: Sequence[Turn]) -> list[Annotation]:
+def annotate(asker: LLMAsker, goal: str, turns: Sequence[AgentStep]) -> list[Annotation]:
     """One annotation per step, in order. A step is judged by the observation that follows it.
 
     Up to ten steps per call. Small models may stop early, so the next call continues where the answer ended. Each call
@@ -59,17 +59,17 @@ def annotate(asker: Asker, goal: str, turns: Sequence[Turn]) -> list[Annotation]
     return done
 
 
-def _chunk(asker: Asker, goal: str, turns: Sequence[Turn], done: Sequence[Annotation]) -> list[Annotation]:
+def _chunk(asker: LLMAsker, goal: str, turns: Sequence[AgentStep], done: Sequence[Annotation]) -> list[Annotation]:
     start, end = len(done), min(len(done) + SESSION_CHUNK, len(turns))
     following = turns[end].observation if end < len(turns) else None
     data = {
-        "goal": clipped(goal, LONGEST_SIDE),
+        "goal": clip(goal, LONGEST_SIDE),
         "previous": [
             {**turns[place].to_data(place + 1), "subgoal": done[place].subgoal}
             for place in range(max(0, start - CONTEXT), start)
         ],
         "steps": [turns[place].to_data(place + 1) for place in range(start, end)],
-        "next_observation": following and clipped(following, LONGEST_SIDE),
+        "next_observation": following and clip(following, LONGEST_SIDE),
     }
     one = record(state=text(600), subgoal=text(200), reward=maybe(number(0, 1)))
     schema = record(steps=several(one, 1, end - start))
@@ -105,28 +105,28 @@ class Instruction:
     outcome: str
 
 
-def propositions(asker: Asker, goal: str, subgoal: str, turns: Sequence[Turn]) -> tuple[Proposition, ...]:
+def propositions(asker: LLMAsker, goal: str, subgoal: str, turns: Sequence[AgentStep]) -> tuple[Proposition, ...]:
     """The facts that a trajectory shows."""
     one = record(text=text(500), concepts=several(text(60), 1, 6), confidence=number(0, 1))
     return _learnt(asker, "propositions", (goal, subgoal), turns, one, _proposition)
 
 
-def instructions(asker: Asker, goal: str, subgoal: str, turns: Sequence[Turn]) -> tuple[Instruction, ...]:
+def instructions(asker: LLMAsker, goal: str, subgoal: str, turns: Sequence[AgentStep]) -> tuple[Instruction, ...]:
     """The instructions that can be learnt from a trajectory."""
     one = record(intent=text(200), condition=text(400), instruction=text(1000), outcome=text(400))
     return _learnt(asker, "instructions", (goal, subgoal), turns, one, _instruction)
 
 
 def _learnt(
-    asker: Asker,
+    asker: LLMAsker,
     step: str,
     aims: tuple[str, str],
-    turns: Sequence[Turn],
+    turns: Sequence[AgentStep],
     one: Schema,
     make: Callable[[dict[str, Any]], T | None],
 ) -> tuple[T, ...]:
     schema = record(**{step: several(one, 0, 20)})
-    goal, subgoal = (clipped(aim, LONGEST_SIDE) for aim in aims)
+    goal, subgoal = (clip(aim, LONGEST_SIDE) for aim in aims)
 
     def learnt(answer: Any) -> list[T]:
         return [made for given in answer[step] if (made := make(given)) is not None]

@@ -16,7 +16,7 @@ _ESCAPED = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 _UNSEEN = lazy(f"[{UNSEEN}{LINE_ENDS}]")
 
 
-def fenced(data: Mapping[str, Any]) -> str:
+def fence(data: Mapping[str, Any]) -> str:
     """One JSON document between the tags, on one line.
 
     `<`, `>` and `&` are escaped, so the data cannot contain a tag; so are characters that do not show.
@@ -25,7 +25,7 @@ def fenced(data: Mapping[str, Any]) -> str:
     return OPEN + _UNSEEN.sub(lambda found: json.dumps(found[0])[1:-1], text) + CLOSE
 
 
-def clipped(text: str, longest: int) -> str:
+def clip(text: str, longest: int) -> str:
     """The first `longest` characters of a text, with an ellipsis if it is longer."""
     return text if len(text) <= longest else f"{text[:longest]} …"
 

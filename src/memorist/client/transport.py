@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from memorist import errors
 from memorist.errors import Error, InvalidInput
-from memorist.http import HttpClient, Outcome, Reply
+from memorist.http import HttpClient, Outcome, Response
 from memorist.model import error_name, from_data
 
 if TYPE_CHECKING:
@@ -78,13 +78,13 @@ class Transport(HttpClient):
 
     def post(self, path: str, body: Mapping[str, Any] | None = None, *, long: bool = False) -> Any:
         """The answer to a body. The request may be sent several times; the server performs it once."""
-        content = None if body is None else encoded(body)
+        content = None if body is None else encode_body(body)
         patience = LONG if long else None
         return _answer(self.exchange("POST", path, content=content, headers=_headers(content), timeout=patience))
 
     def patch(self, path: str, body: Mapping[str, Any]) -> Any:
         """The answer to a PATCH request; the server performs it once."""
-        content = encoded(body)
+        content = encode_body(body)
         return _answer(self.exchange("PATCH", path, content=content, headers=_headers(content)))
 
     def delete(self, path: str) -> Any:
@@ -118,7 +118,7 @@ class Transport(HttpClient):
 
     def worth_repeating(self, outcome: Outcome) -> bool:
         """Whether to send the same request again: its idempotency key makes that safe."""
-        if not isinstance(outcome, Reply):
+        if not isinstance(outcome, Response):
             return True
         return outcome.status in _AGAIN or (outcome.status == 409 and UNDER_WAY in outcome.body)
 
@@ -133,7 +133,7 @@ class Transport(HttpClient):
         try:
             with self.stream(method, path, **request) as answer:
                 if not answer.is_success:
-                    _answer(Reply(answer.status_code, self._read(answer, time.monotonic() + self._timeout), None))
+                    _answer(Response(answer.status_code, self._read(answer, time.monotonic() + self._timeout), None))
                 yield answer
         except httpx.DecodingError:
             raise self.unusable("sent an answer that cannot be decompressed") from None
@@ -141,7 +141,7 @@ class Transport(HttpClient):
             raise _unreachable(error) from error
 
 
-def encoded(body: Mapping[str, Any]) -> bytes:
+def encode_body(body: Mapping[str, Any]) -> bytes:
     """A body as JSON: moments as ISO 8601, sets and other series as lists."""
     try:
         return json.dumps(body, default=_jsonable, allow_nan=False).encode()
@@ -194,7 +194,7 @@ def raise_problem(problem: Mapping[str, Any]) -> None:
 
 def _answer(outcome: Outcome) -> Any:
     """The decoded answer; raises the server's error if it is a problem document."""
-    if not isinstance(outcome, Reply):
+    if not isinstance(outcome, Response):
         raise _unreachable(outcome) from outcome
     if outcome.ok:
         return _decoded(outcome.body)
@@ -281,5 +281,5 @@ def _plain(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _parameter(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return encoded(cast("Mapping[str, Any]", value)).decode()
+        return encode_body(cast("Mapping[str, Any]", value)).decode()
     return value if isinstance(value, str | int | float | bool) else _jsonable(value)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 from urllib.parse import quote
 
-from memorist.client.transport import Transport, Unreachable, encoded, raise_problem, read, read_items, unreadable
+from memorist.client.transport import Transport, Unreachable, encode_body, raise_problem, read, read_items, unreadable
 from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
 from memorist.files import replacing
@@ -48,7 +48,7 @@ class RemoteUpkeep(Verbs):
         """Send chat messages or a file and keep its texts; known texts add nothing."""
         options = {"session": session, "format": format}
         if not isinstance(what, str | Path):
-            body = encoded({"messages": list(what), **options})
+            body = encode_body({"messages": list(what), **options})
             return _report(self._transport.events("/ingest", body, {}), progress)
         path = Path(what)
         if path.is_dir():

@@ -19,7 +19,7 @@ T = TypeVar("T")
 UNGUARDED = ("close",)
 
 
-def guarded(engine: type[T]) -> type[T]:
+def refuse_when_closed(engine: type[T]) -> type[T]:
     """A class whose public methods raise `Closed` once its attribute `closed` is true.
 
     A running verb finishes if it can. What fails under it because the store or the threads are gone is `Closed` too.

@@ -12,8 +12,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Self, Unpack, overload
 
 from memorist.asking import Askers
-from memorist.engine.calls import guarded
-from memorist.engine.desk import Desk, Means, batches, keep, recorded
+from memorist.engine.calls import refuse_when_closed
+from memorist.engine.classified_writer import ClassifiedWriter, WriteServices, batches, keep, record_entry
 from memorist.engine.helpers import Helpers
 from memorist.engine.upkeep import Upkeep
 from memorist.errors import InvalidInput, NotFound
@@ -32,7 +32,7 @@ from memorist.model import (
     Remembered,
     Surroundings,
     Verbosity,
-    marked,
+    mark_name,
     refuse_unknown,
 )
 from memorist.model.arguments import checks_arguments
@@ -54,7 +54,7 @@ from memorist.recall.request import (
 from memorist.recall.stage import Env
 from memorist.remember.jobs import COMMIT_TASK, FACTS_TASK, Task, Worker
 from memorist.remember.policy import Policy
-from memorist.stores.part import Part, counted_page
+from memorist.stores.classified import ClassifiedStore, counted_page
 
 if TYPE_CHECKING:
     from memorist.recall.explain import Absence, Explanation
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from memorist.remember.writer import Written
 
 
-@guarded
+@refuse_when_closed
 @checks_arguments
 class Engine(Upkeep):
     """An open memory. Thread-safe; after a fork, open it again."""
@@ -102,7 +102,7 @@ class Engine(Upkeep):
         self._helpers = Helpers()
         self._unloaded = {"embedder", "reranker"}
         self._notices = notices or Notices()
-        self._means = Means(
+        self._services = WriteServices(
             store,
             self._embedder,
             policy or Policy(),
@@ -120,22 +120,27 @@ class Engine(Upkeep):
         self._start(background=background)
 
     def _start(self, *, background: bool) -> None:
-        self._desks = tuple(Desk(classification, self._means) for classification in range(MOST_CLASSIFIED + 1))
+        self._writers = tuple(
+            ClassifiedWriter(classification, self._services) for classification in range(MOST_CLASSIFIED + 1)
+        )
         self._worker = Worker(self._whole, self._clock, {SCRUB: self._scrub, **self._tasks()}, self._notices)
         self._waking = self._worker if background else None
         self._wake()
 
     def _tasks(self) -> dict[str, Task]:
         """The tasks that a worker may run: those of each classification that may be seen."""
-        commits = {marked(COMMIT_TASK, desk.classification): desk.commit for desk in self._seen_desks}
-        return {**commits, **{marked(FACTS_TASK, desk.classification): desk.read_facts for desk in self._seen_desks}}
+        commits = {mark_name(COMMIT_TASK, writer.classification): writer.commit for writer in self._seen_writers}
+        return {
+            **commits,
+            **{mark_name(FACTS_TASK, writer.classification): writer.read_facts for writer in self._seen_writers},
+        }
 
     def _up_to(self, classification: int) -> Engine:
         if classification >= self._most:
             return self
         narrow = copy(self)
         narrow._most = classification
-        narrow._store = Part(self._whole, 0, classification)
+        narrow._store = ClassifiedStore(self._whole, 0, classification)
         narrow._worker = Worker(narrow._store, self._clock, narrow._tasks(), self._notices)
         return narrow
 
@@ -174,7 +179,7 @@ class Engine(Upkeep):
         is written.
         """
         kept: builtins.list[Remembered] = []
-        for batch in batches(recorded(one, self._clock.now()) for one in memories):
+        for batch in batches(record_entry(one, self._clock.now()) for one in memories):
             kept += self._written(batch).memories
             if progress is not None:
                 progress(len(batch))
@@ -182,7 +187,7 @@ class Engine(Upkeep):
 
     def _written(self, memories: Sequence[Memory]) -> Written:
         self._load_ahead("embedder")
-        written = keep(memories, self._desk)
+        written = keep(memories, self._writer_for)
         self._wake(new_jobs=written.has_jobs)
         return written
 
@@ -200,7 +205,7 @@ class Engine(Upkeep):
         """
         from memorist.remember.ingest.keep import Ingest
 
-        run = Ingest(self._written, lambda secrecy: self._desk(secrecy).writer, self._store, self._clock.now)
+        run = Ingest(self._written, lambda secrecy: self._writer_for(secrecy).writer, self._store, self._clock.now)
         return run.run(what, session=session, format=format, progress=progress)
 
     def relate(
@@ -211,7 +216,7 @@ class Engine(Upkeep):
 
         refuse_unknown(times, FactFields, "relate")
         slot, claim = relation_claim(Fact(subject, relation, object), text, self._clock.now(), **times)
-        return self._desk(slot.classification).writer.relate(slot, claim)
+        return self._writer_for(slot.classification).writer.relate(slot, claim)
 
     def forget(self, id: str | Ids | None = None, *, soft: bool = False, **filters: Unpack[Filters]) -> Receipt:
         """Erase one memory, several, or all that the filters select, for good, with facts that rest on nothing else.
@@ -220,16 +225,16 @@ class Engine(Upkeep):
         nothing is erased. With `soft`, they end now and stay in their history instead, and `undo` takes the receipt's
         `run` back.
         """
-        from memorist.engine.forgetting import end_softly, named, refuse_ended, selected
+        from memorist.engine.forgetting import end_softly, refuse_ended, select_by_filter, select_by_id
 
         refuse_unknown(filters, Filters, "forget")
         chosen, now = forget_filters(id, filters), self._clock.now()
-        memories, withheld = selected(self._store, chosen) if id is None else named(self._store, id)
+        memories, withheld = select_by_filter(self._store, chosen) if id is None else select_by_id(self._store, id)
         if not soft:
             return self._erase([one.id for one in memories], withheld)
         if id is not None:
             refuse_ended(memories, withheld, now)
-        return end_softly(memories, self._seen_desks, now)
+        return end_softly(memories, self._seen_writers, now)
 
     def _erase(self, ids: Sequence[str], withheld: Sequence[Entry]) -> Receipt:
         from memorist.remember.forgetting import dependents, erase
@@ -237,7 +242,7 @@ class Engine(Upkeep):
         now = self._clock.now()
         resting = dependents(ids, self._store).keys()
         citing = {link.source for link in self._store.links(sorted(resting), CITES)}
-        lines = [line for desk in self._seen_desks for line in desk.notebook.forget(resting, now)]
+        lines = [line for writer in self._seen_writers for line in writer.notebook.forget(resting, now)]
         gone = tuple(sorted({*lines, *erase(self._store, sorted({*ids, *citing}), withheld)}))
         pending = bool(gone) and not self._overwritten(rewrite=bool(withheld))
         self._wake()
@@ -248,7 +253,7 @@ class Engine(Upkeep):
     def session(self, goal: str | None = None, id: str | None = None, *, scope: str | None = None) -> Session:
         """A session of an agent, for a `with` block; a known id continues that session."""
         known = None if id is None else self._classification_of_session(id)
-        return self._desk(USUAL_CLASSIFICATION if known is None else known).sessions.open(goal, id, scope)
+        return self._writer_for(USUAL_CLASSIFICATION if known is None else known).sessions.open(goal, id, scope)
 
     def recall_in_context(self, session: str, query: str, /, **options: Unpack[RecallOptions]) -> Recall:
         """`recall` with the session's goal and last three steps before the question, if the session is known.
@@ -256,7 +261,7 @@ class Engine(Upkeep):
         Its steps since the last commit are part of the question, and not among the answers.
         """
         known = self._classification_of_session(session)
-        around = None if known is None else self._desk(known).sessions.surroundings(session)
+        around = None if known is None else self._writer_for(known).sessions.surroundings(session)
         if around is None:
             return self.recall(query, **options)
         options.setdefault("session", session)
@@ -266,7 +271,7 @@ class Engine(Upkeep):
         """The classification of a session; the usual one if several have one with this id, None if none has."""
         from memorist.remember.derived import session_key
 
-        known = self._store.keyed([session_key(self._writer.text(id))])
+        known = self._store.by_key([session_key(self._writer.text(id))])
         classes = {one.worth.classification for one in known if one.kind is Kind.SOURCE and one.version_of is None}
         return USUAL_CLASSIFICATION if USUAL_CLASSIFICATION in classes else max(classes, default=None)
 
@@ -309,7 +314,7 @@ class Engine(Upkeep):
         refuse_unknown(options, RecallOptions, verb)
         options.setdefault("verbosity", self._verbosity)
         request = recall_request(query, options, self._clock.now())
-        session = request.session and self._means.label(request.session)  # the store notes what a session was shown
+        session = request.session and self._services.label(request.session)  # the store notes what a session was shown
         return request if session == request.session else replace(request, session=session)
 
     def _env(self) -> Env:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
-from memorist.engine.desk import Desk
+from memorist.engine.classified_writer import ClassifiedWriter
 from memorist.errors import NotFound
 from memorist.model import Filters, Ids, Memory, fingerprint
 from memorist.ports import Entry, Receipt, Store
@@ -18,7 +18,7 @@ Selected = tuple[list[Memory], list[Entry]]
 """Memories, and the journal entries that hold texts which gates withheld."""
 
 
-def named(store: Store, id: str | Ids) -> Selected:
+def select_by_id(store: Store, id: str | Ids) -> Selected:
     """What has one of these ids; if one of several is unknown, nothing is forgotten."""
     asked, one = ([id], id) if isinstance(id, str) else ([*dict.fromkeys(id)], None)
     there = store.get(asked)
@@ -29,7 +29,7 @@ def named(store: Store, id: str | Ids) -> Selected:
     return list(there.values()), withheld
 
 
-def selected(store: Store, filters: Filters) -> Selected:
+def select_by_filter(store: Store, filters: Filters) -> Selected:
     """What the filters select."""
     where = erasure_filter(filters)
     refuse_damaged(store)
@@ -46,12 +46,12 @@ def refuse_ended(memories: Iterable[Memory], withheld: Iterable[Entry], now: dat
             refuse_over(memory)
 
 
-def end_softly(memories: Iterable[Memory], desks: Sequence[Desk], now: datetime) -> Receipt:
+def end_softly(memories: Iterable[Memory], writers: Sequence[ClassifiedWriter], now: datetime) -> Receipt:
     """End those of the memories that are current."""
     current = [one for one in memories if not is_over(one, now)]
     run = fingerprint("forget", now, [one.id for one in current])
     ids: list[str] = []
-    for desk in desks:
-        own = [one.id for one in current if one.worth.classification == desk.classification]
-        ids += end_all(desk.store, own, now, run) if own else ()
+    for writer in writers:
+        own = [one.id for one in current if one.worth.classification == writer.classification]
+        ids += end_all(writer.store, own, now, run) if own else ()
     return Receipt(tuple(sorted(ids)), now, run=run if ids else None)

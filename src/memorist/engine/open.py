@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from memorist import config as settings
 from memorist.errors import InvalidInput, MissingExtra, NotFound
-from memorist.model import check_space_length, checked_space
+from memorist.model import check_space, check_space_length
 from memorist.model.arguments import checks_call
 from memorist.ports import LLM, Clock, Embedder, Reranker, Store
 from memorist.ports.models import load_ahead
@@ -59,7 +59,7 @@ def open(  # the verb users expect: memorist.open
     db = None if url is None else str(url)
     chosen = settings.load(config, db=db, space=space, recipe=recipe, models=models, **texts)
     tell_ignored(chosen, notify or log)
-    return opened(
+    return open_engine(
         chosen,
         embedder=_object(embedder),
         reranker=_object(reranker),
@@ -70,7 +70,7 @@ def open(  # the verb users expect: memorist.open
     )
 
 
-def opened(
+def open_engine(
     chosen: settings.Config,
     *,
     embedder: Embedder | None = None,
@@ -94,9 +94,9 @@ def opened(
     if ahead:
         Thread(target=load_ahead, args=(embed,), name="memorist-load", daemon=True).start()
     from memorist.engine.engine import Engine
-    from memorist.profiles import find_profile, profiled
+    from memorist.profiles import find_profile, with_profile
     from memorist.recall.recipes import Recipes, custom_recipes
-    from memorist.recall.request import checked_verbosity
+    from memorist.recall.request import check_verbosity
     from memorist.remember.policy import Policy
 
     profile = find_profile(chosen.profile, chosen.profiles)
@@ -112,8 +112,8 @@ def opened(
         policy=Policy.of(chosen),
         find=entity_finder(chosen.extract),
         recipe=chosen.recipe,
-        verbosity=checked_verbosity(chosen.verbosity),
-        recipes=Recipes(recipes, change=lambda recipe: profiled(recipe, profile)),
+        verbosity=check_verbosity(chosen.verbosity),
+        recipes=Recipes(recipes, change=lambda recipe: with_profile(recipe, profile)),
         clock=clock,
         notices=Notices(notify or log, texts=bool(chosen.notice_text), clean=_without_secrets),
         idle=timedelta(minutes=chosen.session_idle),
@@ -123,9 +123,9 @@ def opened(
 
 
 def _without_secrets(text: str) -> str:
-    from memorist.text.secrets import masked
+    from memorist.text.secrets import mask_secrets
 
-    return masked(text)
+    return mask_secrets(text)
 
 
 def tell_ignored(chosen: settings.Config, hook: Hook = log) -> None:
@@ -170,7 +170,7 @@ def _object(given: T | str | None) -> T | None:
     return None if isinstance(given, str) else given
 
 
-def sharing_embedder(
+def space_opener(
     config: str | Path | Mapping[str, Any] | None, embedder: str | None, models: str | None = None
 ) -> Callable[[str, str, bool], Engine]:
     """A function that opens spaces, given a URL, a name and whether to work in the background, with one embedder.
@@ -183,14 +183,14 @@ def sharing_embedder(
     tell_ignored(chosen)
     shared = embedders.build(chosen.embedder, options=chosen.embedder_options, models=chosen.models)
     plain = replace(chosen, embedder="none")  # what stands where there is no object
-    return lambda url, space, background: opened(
+    return lambda url, space, background: open_engine(
         replace(plain, db=url, space=space), embedder=shared, background=background
     )
 
 
 def model_runs() -> tuple[dict[str, tuple[int, float]], int]:
     """The runs of local models in this process and their seconds, by kind, and the number of batches that wait."""
-    from memorist.models.together import RUNS
+    from memorist.models.batched import RUNS
 
     return RUNS.spent(), RUNS.waiting
 
@@ -229,9 +229,9 @@ def restore(
 
 def _restore_on_server(backup: Path, chosen: settings.Config) -> list[Path]:
     from memorist.engine.backups import fill_from
-    from memorist.stores.sqlite.restoring import checked_copy, copy_notes
+    from memorist.stores.sqlite.restoring import check_copy, copy_notes
 
-    with checked_copy(backup) as saved, closing(open_store(chosen.db, chosen.space or saved.space)) as store:
+    with check_copy(backup) as saved, closing(open_store(chosen.db, chosen.space or saved.space)) as store:
         fill_from(saved, store)
         notes = _notes_set(chosen, store.space, in_folder=True)
     return [] if notes is None else copy_notes(backup, notes)
@@ -266,9 +266,9 @@ def nothing_yet() -> NotFound:
 
 def missing(path: Path) -> NotFound:
     """The error for a file or folder that does not exist."""
-    from memorist.stores.sqlite.place import missing
+    from memorist.stores.sqlite.place import missing_database
 
-    return missing(path)
+    return missing_database(path)
 
 
 def on_server(url: str) -> bool:
@@ -287,7 +287,7 @@ def open_database(url: str) -> Any:
 
 def _on_server(url: str, space: str | None, index_in_server: int | None, *, create: bool) -> Store:
     opening = _postgresql().PostgresStore.open
-    return opening(url, space=checked_space(space), index_in_server=index_in_server, create=create)
+    return opening(url, space=check_space(space), index_in_server=index_in_server, create=create)
 
 
 def _postgresql() -> Any:
@@ -335,7 +335,7 @@ def locate(url: str | None, space: str | None) -> tuple[Path, bool]:
 
 
 def _in_folder(folder: Path, space: str | None) -> Path:
-    return folder / f"{checked_space(space)}.db"
+    return folder / f"{check_space(space)}.db"
 
 
 def build_askers(chosen: settings.Config, profile: Profile, llm: LLM | None = None) -> Askers:

@@ -13,8 +13,8 @@ from memorist.engine.engine import Engine
 from memorist.model import MOST_CLASSIFIED, USUAL_CLASSIFICATION, Ids
 from memorist.model.arguments import checks_call, within
 from memorist.upkeep.maintenance import reembed
-from memorist.upkeep.sync.merge import Means
-from memorist.upkeep.sync.run import Moves, Synced, synced
+from memorist.upkeep.sync.merge import MergeServices
+from memorist.upkeep.sync.run import Moves, Synced, sync_folder
 from memorist.upkeep.sync.state import Shared
 
 __all__ = ["Moves", "Synced", "sync"]
@@ -43,7 +43,7 @@ def sync(
     within("classification", classification or 0, 0, MOST_CLASSIFIED)
     memory._concerns_everything()
     store, embedder = memory._whole, memory._embedder
-    means = Means(
+    services = MergeServices(
         store,
         admit=memory._writer.admission(),
         erase=lambda ids: memory._erase(ids, ()),
@@ -51,7 +51,7 @@ def sync(
         now=memory._clock.now(),
         trust=trust,
     )
-    done = synced(Path(folder).expanduser().absolute(), means, _shared(scopes, classification), dry_run, retire)
+    done = sync_folder(Path(folder).expanduser().absolute(), services, _shared(scopes, classification), dry_run, retire)
     if not dry_run and embedder is not None and (done.came.memories or done.came.facts):
         reembed(store, embedder.making(store.embedding))  # what came without vectors that fit
     memory._wake()

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Unpack
 
-from memorist.engine.desk import Desk, Means
+from memorist.engine.classified_writer import ClassifiedWriter, WriteServices
 from memorist.errors import MissingService, ModelUnavailable, NotFound, StoreBusy, StoreError
 from memorist.model import (
     MOST_CLASSIFIED,
@@ -31,7 +31,7 @@ from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, 
 from memorist.ports.notices import Notice, Notices
 from memorist.recall.request import listing_filter
 from memorist.remember.jobs import Worker, retry_after
-from memorist.stores.part import partial_work, too_classified
+from memorist.stores.classified import partial_work, too_classified
 
 if TYPE_CHECKING:
     from memorist.remember.writer import Writer
@@ -57,8 +57,8 @@ class Upkeep:
     _whole: Store
     _most: int
     """The highest classification that may be seen."""
-    _means: Means
-    _desks: tuple[Desk, ...]
+    _services: WriteServices
+    _writers: tuple[ClassifiedWriter, ...]
     _embedder: StoreEmbedder | None
     _notices: Notices
     _clock: Clock
@@ -71,22 +71,22 @@ class Upkeep:
         """Passes texts that are stored beside memories, and imported ones, through the gates."""
         from memorist.remember.writer import Writer
 
-        return Writer(self._whole, self._embedder, self._means.gates)
+        return Writer(self._whole, self._embedder, self._services.gates)
 
     @property
-    def _seen_desks(self) -> tuple[Desk, ...]:
-        return self._desks[: self._most + 1]
+    def _seen_writers(self) -> tuple[ClassifiedWriter, ...]:
+        return self._writers[: self._most + 1]
 
-    def _desk(self, classification: int) -> Desk:
+    def _writer_for(self, classification: int) -> ClassifiedWriter:
         """Where memories of a classification are written; refused above what may be seen."""
         if classification > self._most:
             raise too_classified(classification, self._most)
-        return self._desks[classification]
+        return self._writers[classification]
 
-    def _desk_about(self, id: str) -> Desk:
-        """Where a memory was written; any desk knows that an unknown one is unknown."""
+    def _writer_about(self, id: str) -> ClassifiedWriter:
+        """The writer of a memory's classification; for an unknown memory any writer, which refuses it."""
         known = self._store.get([id]).get(id)
-        return self._desks[min(USUAL_CLASSIFICATION, self._most) if known is None else known.worth.classification]
+        return self._writers[min(USUAL_CLASSIFICATION, self._most) if known is None else known.worth.classification]
 
     def _concerns_everything(self) -> None:
         if self._most < MOST_CLASSIFIED:
@@ -97,7 +97,7 @@ class Upkeep:
         from memorist.upkeep.feedback import feedback, recall_seen
 
         seen = None if recall is None else recall_seen(recall, self._writer.text)
-        return feedback(self._desk_about(id).store, id, verdict, self._clock.now(), seen)
+        return feedback(self._writer_about(id).store, id, verdict, self._clock.now(), seen)
 
     def update(self, id: str, text: str | None = None, **changes: Unpack[Changes]) -> Remembered:
         """Change a memory's text or other fields, as a new version with the same id; the old one stays in its history.
@@ -105,10 +105,10 @@ class Upkeep:
         `outcome` says what became of it: merged, or known if nothing changes. Another text is true from now on, or from
         `at`; facts, names, tags and vectors follow it.
         """
-        from memorist.remember.record import edited
+        from memorist.remember.record import edit_memory
 
         now = self._clock.now()
-        done = self._desk_about(id).writer.edit(id, lambda memory: edited(memory, now, text, **changes))
+        done = self._writer_about(id).writer.edit(id, lambda memory: edit_memory(memory, now, text, **changes))
         self._wake()
         return done
 
@@ -167,15 +167,15 @@ class Upkeep:
     def _pin(self, id: str, *, on: bool) -> Memory:
         from memorist.upkeep.feedback import pin
 
-        return pin(self._desk_about(id).store, id, self._clock.now(), on=on)
+        return pin(self._writer_about(id).store, id, self._clock.now(), on=on)
 
     def pinned(self, limit: int = 100, **filters: Unpack[Filters]) -> list[Memory]:
         """The pinned memories that the filters admit, newest first: those at the head of every context."""
-        from memorist.recall.standing import pinned
+        from memorist.recall.standing import pinned_memories
 
         refuse_unknown(filters, Filters, "pinned")
         where = listing_filter(filters, self._clock.now())
-        return pinned(self._store, self._store.view(), where, at_least("limit", limit, 1))
+        return pinned_memories(self._store, self._store.view(), where, at_least("limit", limit, 1))
 
     def wake_up(self, max_tokens: int = 800, *, speaker: str | None = None, **filters: Unpack[Filters]) -> WakeUp:
         """What an agent should know at its start: pinned memories, then the most important and newest others.
@@ -196,7 +196,7 @@ class Upkeep:
         from memorist.upkeep.ending import invalidate
 
         now = self._clock.now()
-        store = self._desk_about(id).store
+        store = self._writer_about(id).store
         return invalidate(store, id, None if at is None else instant(at), now, superseded_by)
 
     def tidy(self, *, dry_run: bool = True) -> Tidying:
@@ -206,7 +206,7 @@ class Upkeep:
     def _tidied(self, now: datetime, *, dry_run: bool, run: str | None = None) -> Tidying:
         from memorist.upkeep.tidy import Tidying, tidy
 
-        done = Tidying.of([tidy(desk.store, now, dry_run=dry_run, run=run) for desk in self._seen_desks])
+        done = Tidying.of([tidy(writer.store, now, dry_run=dry_run, run=run) for writer in self._seen_writers])
         ended = tuple(one.id for one in done.changes if one.rule in ("decay", "expire"))
         if done.run is not None and ended:
             self._notices.tell(Notice("decay", done.at, ended, dict(done.counts)))
@@ -221,7 +221,7 @@ class Upkeep:
     ) -> Consolidation:
         from memorist.upkeep.consolidate import Consolidation
 
-        books = [desk.notebook for desk in self._seen_desks]
+        books = [writer.notebook for writer in self._seen_writers]
         return Consolidation.of([one.consolidate(now, period, run=run, dry_run=dry_run) for one in books])
 
     def sleep(self, *, dry_run: bool = True) -> Sleep:
@@ -245,9 +245,9 @@ class Upkeep:
 
     def _read_notes(self, now: datetime) -> None:
         """Take over what the user changed in the files of notes; if that fails, a recall still answers."""
-        for desk in self._seen_desks:
+        for writer in self._seen_writers:
             try:
-                desk.read_notes(now, NOTES_PER_RECALL)
+                writer.read_notes(now, NOTES_PER_RECALL)
             except (StoreError, ModelUnavailable) as error:
                 self._notices.tell(Notice("work_failed", now, ("notes",), error=error.problem))
 
@@ -258,7 +258,7 @@ class Upkeep:
         from memorist.upkeep.audit import Report, audit, audit_whole
 
         wanted, now = None if kinds is None else frozenset(kinds), self._clock.now()
-        parts = [audit(desk.store, now, kinds=wanted, progress=progress) for desk in self._seen_desks]
+        parts = [audit(writer.store, now, kinds=wanted, progress=progress) for writer in self._seen_writers]
         whole = [audit_whole(self._whole, now, wanted)] if self._most == MOST_CLASSIFIED else []
         report = Report.of([*parts, *whole])
         return self.mend(report) if fix else report
@@ -301,11 +301,11 @@ class Upkeep:
 
     def _cut(self, runs: Sequence[str], now: datetime) -> None:
         """Remove the notes that runs wrote."""
-        for desk in self._seen_desks:
-            desk.notebook.undo(runs, now)
+        for writer in self._seen_writers:
+            writer.notebook.undo(runs, now)
 
     def _restore(self, memory: Memory, before: Entry, after: Entry) -> Memory:
-        return self._desk(memory.worth.classification).writer.restore(memory, before, after)
+        return self._writer_for(memory.worth.classification).writer.restore(memory, before, after)
 
     def _overwritten(self, *, rewrite: bool) -> bool:
         """Overwrite erased bytes; returns False, and schedules a job, if that cannot be done at once."""
@@ -349,7 +349,7 @@ class Upkeep:
 
         self._concerns_everything()
         source: Path | None = getattr(self._store, "path", None)
-        notes = self._desk(USUAL_CLASSIFICATION).notebook.folder
+        notes = self._writer_for(USUAL_CLASSIFICATION).notebook.folder
         return backup(file_copy(self._whole), path, overwrite=overwrite, source=source, notes=notes)
 
     def export(

@@ -9,7 +9,7 @@ from memorist.model import Filter, Memory, WakeUp
 from memorist.ports import Reader, View
 from memorist.recall.assemble import line
 from memorist.recall.persons import concerns
-from memorist.recall.standing import head_of, newest, pinned
+from memorist.recall.standing import head_of, newest_memories, pinned_memories
 from memorist.text.labels import HEADER
 from memorist.text.tokens import count_tokens
 
@@ -25,9 +25,9 @@ def wake_up(reader: Reader, view: View, where: Filter, max_tokens: int, speaker:
 
     What the speaker said of themselves, and what others said about them, comes before the rest.
     """
-    head, standing = head_of(pinned(reader, view, where, MOST_PINS), max_tokens // 2, LONGEST_PIN, now)
+    head, standing = head_of(pinned_memories(reader, view, where, MOST_PINS), max_tokens // 2, LONGEST_PIN, now)
     told = {one.id for one in standing}
-    others = [one for one in newest(reader, view, where, MOST_READ) if one.id not in told]
+    others = [one for one in newest_memories(reader, view, where, MOST_READ) if one.id not in told]
     others.sort(key=lambda one: (speaker is None or not concerns(one, speaker), -one.worth.importance))
     body, listed = listing(others, max_tokens - count_tokens(head), now)
     context = "\n".join(filter(None, (head, body)))

@@ -47,7 +47,7 @@ Value = tuple[str, bool | float | str]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class FieldCheck:
     """One operator on one field; `part` is a text as it was given, and `words` are those that a text must have."""
 
     field: str
@@ -87,12 +87,12 @@ class Joined:
     parts: tuple[Condition, ...]
 
 
-Condition = Check | Joined
+Condition = FieldCheck | Joined
 
 
 def holds(condition: Condition, look: Callable[[str], Any]) -> bool:
     """Whether a condition holds for a memory whose fields `look` finds by name."""
-    if isinstance(condition, Check):
+    if isinstance(condition, FieldCheck):
         return condition.admits(look(condition.field))
     met = (holds(part, look) for part in condition.parts)
     return any(met) if condition.how == "or" else all(met) if condition.how == "and" else not any(met)
@@ -162,9 +162,9 @@ def condition_of(where: Mapping[str, Any]) -> Condition | None:
     return condition
 
 
-def checks_of(condition: Condition) -> Iterator[Check]:
+def checks_of(condition: Condition) -> Iterator[FieldCheck]:
     """Every check of a condition."""
-    if isinstance(condition, Check):
+    if isinstance(condition, FieldCheck):
         yield condition
     else:
         for part in condition.parts:
@@ -211,7 +211,7 @@ def _field(name: str) -> str:
     raise InvalidInput(f"where has no field {shown!r}", remedy=remedy)
 
 
-def _check(field: str, operator: str, given: object) -> Check:
+def _check(field: str, operator: str, given: object) -> FieldCheck:
     if operator not in OPERATORS:
         problem = f"{field} in where has no operator {operator[:60]!r}"
         raise InvalidInput(problem, remedy=f"Use one of {', '.join(OPERATORS)}.")
@@ -222,28 +222,28 @@ def _check(field: str, operator: str, given: object) -> Check:
     if operator == "exists":
         if not isinstance(given, bool):
             raise InvalidInput(f"exists on {field} is neither true nor false", remedy='Write {"exists": true}.')
-        return Check(field, operator, frozenset((("boolean", given),)))
+        return FieldCheck(field, operator, frozenset((("boolean", given),)))
     if operator == "in":
         if not isinstance(given, list | tuple | set | frozenset):
             raise InvalidInput(f"in on {field} takes a list", remedy='Write it as {"in": ["Ann", "Ben"]}.')
         several = cast("list[object]", given)
         if len(several) > MOST_VALUES:
             raise InvalidInput(f"in on {field} has more than {MOST_VALUES:,} values", remedy="Split the call.")
-        return Check(field, operator, frozenset(_operand(field, one) for one in several))
+        return FieldCheck(field, operator, frozenset(_operand(field, one) for one in several))
     value = _operand(field, given)
     if operator in ORDERED and value[0] == "boolean":
         raise InvalidInput(f"{operator} on {field} is {given}", remedy="Compare with a number, a text or a time.")
-    return Check(field, operator, frozenset((value,)), given if isinstance(given, str) else None)
+    return FieldCheck(field, operator, frozenset((value,)), given if isinstance(given, str) else None)
 
 
-def _text_check(operator: str, given: object) -> Check:
+def _text_check(operator: str, given: object) -> FieldCheck:
     from memorist.text.words import words
 
     if operator != "contains" or not isinstance(given, str) or not words(given):
         raise InvalidInput(
             "text in where takes `contains` with at least one word", remedy='Write {"text": {"contains": "invoice"}}.'
         )
-    return Check(TEXT, operator, words=frozenset(words(given)))
+    return FieldCheck(TEXT, operator, words=frozenset(words(given)))
 
 
 def _operand(field: str, given: object) -> Value:
@@ -314,7 +314,7 @@ class Filter:
         """This filter, which admits none of these memories either."""
         if not ids:
             return self
-        others = Joined("not", (Check(ID, "in", frozenset(("text", id) for id in ids)),))
+        others = Joined("not", (FieldCheck(ID, "in", frozenset(("text", id) for id in ids)),))
         return replace(self, conditions=Joined("and", (self.conditions, others)) if self.conditions else others)
 
     @property
@@ -322,7 +322,7 @@ class Filter:
         """The only session whose memories it admits, if its conditions name one; a store may look there alone."""
         stated = self.conditions
         parts = stated.parts if isinstance(stated, Joined) and stated.how == "and" else (stated,)
-        named = (one for one in parts if isinstance(one, Check) and (one.field, one.operator) == ("session", "eq"))
+        named = (one for one in parts if isinstance(one, FieldCheck) and (one.field, one.operator) == ("session", "eq"))
         # A time equals other spellings of itself, which only the condition knows.
         return next((one.part for one in named if one.part and not _may_be_time(one.part)), None)
 

@@ -65,7 +65,7 @@ def beside_the_usual(classification: int) -> tuple[int, ...]:
     return () if classification == USUAL_CLASSIFICATION else (classification,)
 
 
-def marked(name: str, classification: int) -> str:
+def mark_name(name: str, classification: int) -> str:
     """The name that something without a classification of its own has within one: an entity, a task or an entry."""
     return name if classification == USUAL_CLASSIFICATION else f"{bare_name(name)}{_MARK}{classification}"
 
@@ -75,7 +75,7 @@ def bare_name(name: str) -> str:
     return name[:-2] if name[-2:-1] == _MARK else name
 
 
-def marked_classification(name: str) -> int:
+def classification_of_name(name: str) -> int:
     """The classification that a name is marked with; the usual one if it has no mark."""
     return int(name[-1]) if name[-2:-1] == _MARK and name[-1].isdecimal() else USUAL_CLASSIFICATION
 
@@ -112,7 +112,7 @@ def is_space_name(name: str) -> bool:
     return re.fullmatch(SPACE_PATTERN, name) is not None and len(name.encode("utf-8", "replace")) <= LONGEST_SPACE
 
 
-def checked_space(name: str | None) -> str:
+def check_space(name: str | None) -> str:
     """The name of a space; `default` if none is given."""
     chosen = DEFAULT_SPACE if name is None else name
     check_space_length(chosen)

@@ -29,7 +29,7 @@ class Showing:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class NoiseText:
     """A text of the noise bank: an utterance without content."""
 
     text: str

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from memorist.model import Kind, Memory
 from memorist.ports import Embedder, Reader
-from memorist.text.chatter import ending, rendered_turn
+from memorist.text.chatter import ending, render_turn
 
 VERSION = "turns-1"
 """The version of these texts, which is part of an embedding generation's name."""
@@ -39,7 +39,7 @@ def read_with(memory: Memory, before: Memory | None) -> str:
     if not is_talk(memory):
         return memory.text
     near = before and ending(before.text, before.origin.speaker)
-    return rendered_turn(memory.text, speaker=memory.origin.speaker, at=memory.times.valid_from, before=near)
+    return render_turn(memory.text, speaker=memory.origin.speaker, at=memory.times.valid_from, before=near)
 
 
 def is_talk(memory: Memory) -> bool:
@@ -47,7 +47,7 @@ def is_talk(memory: Memory) -> bool:
     return memory.kind is Kind.EPISODIC and memory.origin.speaker is not None
 
 
-def spoken(memory: Memory) -> str:
+def text_without_speaker(memory: Memory) -> str:
     """A memory's text alone, without the name of its speaker."""
     speaker, text = memory.origin.speaker, memory.text
     named = speaker is not None and text[: len(speaker) + 1].casefold() == f"{speaker}:".casefold()
@@ -64,7 +64,7 @@ def readings(memories: Iterable[Memory], before: Mapping[str, Memory]) -> dict[s
     return made
 
 
-def numbered(memories: Iterable[Memory], reader: Reader) -> Iterator[Memory]:
+def number_turns(memories: Iterable[Memory], reader: Reader) -> Iterator[Memory]:
     """The memories, with the next positions of their session for turns that came without one."""
     following: dict[str, int] = {}
     for memory in memories:
@@ -107,7 +107,7 @@ class TurnsAround:
         return [one for one in self._lines.get(session, ()) if first <= _place(one) <= last]
 
 
-def preceding(memories: Sequence[Memory], reader: Turns, new: Sequence[Memory] = ()) -> dict[str, Memory]:
+def turns_before(memories: Sequence[Memory], reader: Turns, new: Sequence[Memory] = ()) -> dict[str, Memory]:
     """The turn before each of these memories, by id; `new` ones count as stored."""
     found: dict[str, Memory] = {}
     for session, wanted in _by_session(memories).items():
@@ -120,7 +120,7 @@ def preceding(memories: Sequence[Memory], reader: Turns, new: Sequence[Memory] =
     return found
 
 
-def following(memories: Sequence[Memory], reader: Turns) -> list[Memory]:
+def turns_after(memories: Sequence[Memory], reader: Turns) -> list[Memory]:
     """Stored turns that directly follow one of these memories: they now have another turn before them."""
     given = {one.id for one in memories}
     found: dict[str, Memory] = {}

@@ -15,7 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, cast, get_type_hints
 
 from memorist.errors import InvalidInput, ModelUnavailable
-from memorist.validate import validated
+from memorist.validate import validate
 
 if TYPE_CHECKING:
     import numpy as np
@@ -96,7 +96,7 @@ REINSTALL = "Fetch the folder again; for the packaged models, reinstall memorist
 
 
 @dataclass(frozen=True, slots=True)
-class Manifest:
+class ModelManifest:
     """The description of a model, read before the model is loaded.
 
     `tokens_per_batch` is the maximum number of tokens per batch. 0, the default, runs one text at a time, because in a
@@ -218,11 +218,11 @@ def _mapped(path: Path) -> memoryview:
         return memoryview(b"" if empty else mmap(file.fileno(), 0, access=ACCESS_READ))
 
 
-def _read_manifest(path: Path) -> Manifest:
+def _read_manifest(path: Path) -> ModelManifest:
     file = path / MANIFEST
     name = path.resolve().name
     if not file.is_file():
-        return Manifest(name)
+        return ModelManifest(name)
     try:
         data: object = json.loads(file.read_text(encoding="utf-8"))
         return _manifest(data, name)
@@ -230,13 +230,13 @@ def _read_manifest(path: Path) -> Manifest:
         raise ModelUnavailable(f"{file} is not a valid model manifest: {error}", remedy=REINSTALL) from error
 
 
-def _manifest(data: object, default_name: str) -> Manifest:
+def _manifest(data: object, default_name: str) -> ModelManifest:
     """The manifest that JSON data describes; unknown keys are ignored."""
-    hints = get_type_hints(Manifest)
-    table: dict[str, Any] = validated(data, Mapping[str, Any], MANIFEST)
-    given: dict[str, Any] = {key: validated(value, hints[key], key) for key, value in table.items() if key in hints}
+    hints = get_type_hints(ModelManifest)
+    table: dict[str, Any] = validate(data, Mapping[str, Any], MANIFEST)
+    given: dict[str, Any] = {key: validate(value, hints[key], key) for key, value in table.items() if key in hints}
     given.setdefault("name", default_name)
-    return Manifest(**given)
+    return ModelManifest(**given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,10 +266,10 @@ def of_set(models: str, kind: Kind) -> Path:
     """The folder of a set's model of this kind."""
     if models not in SETS:
         raise InvalidInput(f"There are no local models {models!r}", remedy=f"Choose one of {', '.join(SETS)}.")
-    return packaged(SETS[models].named(kind), kind)
+    return packaged_folder(SETS[models].named(kind), kind)
 
 
-def packaged(name: str, kind: Kind) -> Path:
+def packaged_folder(name: str, kind: Kind) -> Path:
     """The folder of a packaged model of this kind."""
     found = _folders().get(name)
     if found is not None and kind_of(found) == kind:

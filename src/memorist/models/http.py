@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import TypedDict, Unpack, cast
 
 from memorist.errors import InvalidInput, ModelUnavailable
-from memorist.http import ANSWER_LIMIT, HttpClient, Outcome, Reply
+from memorist.http import ANSWER_LIMIT, HttpClient, Outcome, Response
 from memorist.text.patterns import lazy
 
 _DETAIL_LIMIT = 4096
@@ -137,7 +137,7 @@ class Endpoint(HttpClient):
     def worth_repeating(self, outcome: Outcome) -> bool:
         import httpx
 
-        if isinstance(outcome, Reply):
+        if isinstance(outcome, Response):
             if outcome.status == HTTPStatus.TOO_MANY_REQUESTS:
                 return True
             return outcome.status >= 500 and not self._permanent(_words(outcome.body))
@@ -151,7 +151,7 @@ class Endpoint(HttpClient):
             )
 
     def _decoded(self, outcome: Outcome) -> object:
-        if not isinstance(outcome, Reply):
+        if not isinstance(outcome, Response):
             raise self._failure(outcome) from None
         if not outcome.ok:
             raise self._refusal(outcome)
@@ -172,7 +172,7 @@ class Endpoint(HttpClient):
         reason = str(error) if isinstance(error, httpx.ConnectError) else type(error).__name__
         return ModelUnavailable(f"{self._shown} cannot be reached ({reason})", remedy=self._unreachable)
 
-    def _refusal(self, reply: Reply) -> RequestRefused:
+    def _refusal(self, reply: Response) -> RequestRefused:
         code = _code(reply.body)
         problem = f"{self._shown} answered {reply.status}" + (f" ({code})" if code else "")
         remedy = self._remedy(reply.status)
@@ -205,7 +205,7 @@ def member(value: object, name: str) -> object:
     return cast("dict[str, object]", value).get(name) if isinstance(value, dict) else None
 
 
-def listed(value: object, name: str) -> list[object] | None:
+def list_member(value: object, name: str) -> list[object] | None:
     """A member of a JSON object that is an array, else None."""
     found = member(value, name)
     return cast("list[object]", found) if isinstance(found, list) else None

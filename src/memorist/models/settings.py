@@ -31,7 +31,7 @@ _KINDS: Mapping[str, tuple[Any, Callable[[Any], bool], str]] = {
 """The type, the condition and the description of each option."""
 
 
-def checked(options: Options | None, allowed: Iterable[str], what: str) -> dict[str, object]:
+def check_options(options: Options | None, allowed: Iterable[str], what: str) -> dict[str, object]:
     """The options, after checking that `what` accepts each one and that its value is valid."""
     allowed = tuple(allowed)
     given = dict(options or {})

@@ -13,11 +13,11 @@ from memorist.models.embedding_text import (
     TEXT,
     TurnsAround,
     alone,
-    following,
     generation_of,
     maker_of,
-    preceding,
     readings,
+    turns_after,
+    turns_before,
 )
 from memorist.models.folder import DEFAULT_SET, how_to_install
 from memorist.ports import Embedded, Embedder, Progress, Purpose, Store, Vectors
@@ -60,7 +60,7 @@ class StoreEmbedder:
             self._others.append(self._given)
             self._given = given
 
-    def steadily(self, write: Callable[[], T]) -> T:
+    def retry_if_reembedded(self, write: Callable[[], T]) -> T:
         """Embed and write; if the store is re-embedded in between, do both again."""
         for _ in range(ATTEMPTS - 1):
             before = self._store.embedding
@@ -101,11 +101,11 @@ class StoreEmbedder:
         return found
 
     def _other(self, generation: str) -> Embedder | None:
-        from memorist.models.embedders import installed
+        from memorist.models.embedders import packaged_embedder
 
         other = next((one for one in list(self._others) if generation_of(one) == generation), None)
         maker = maker_of(generation)
-        if other is None and maker is not None and (found := installed(maker)) is not None:
+        if other is None and maker is not None and (found := packaged_embedder(maker)) is not None:
             logger.warning("space %r keeps its own embedder %s until it is re-embedded", self._store.space, generation)
             return found
         return other
@@ -143,8 +143,8 @@ class StoreEmbedder:
         same = [one.id for one in new if one.id in known and alone(one) == alone(known[one.id])]
         new = [one for one in new if one.id not in same]
         near = TurnsAround(new, self._store) if near is None else near
-        read = [*new, *following(new, near)]
-        made = self.of_views(readings(read, preceding(read, near, new)))
+        read = [*new, *turns_after(new, near)]
+        made = self.of_views(readings(read, turns_before(read, near, new)))
         return {**made, **self._store.vectors(same)} if same else made
 
     def of_views(self, texts: Mapping[str, Mapping[str, str]]) -> dict[str, Vectors]:

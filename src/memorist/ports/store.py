@@ -161,19 +161,19 @@ class Reader(Protocol):
         """Entities whose name or alias is one of these, ignoring case."""
         ...
 
-    def named(self, ids: Sequence[str]) -> list[Entity]:
+    def entities_by_id(self, ids: Sequence[str]) -> list[Entity]:
         """The entities with these ids; unknown ids are left out."""
         ...
 
-    def alike(self, names: Sequence[str]) -> list[Entity]:
+    def entities_by_prefix(self, names: Sequence[str]) -> list[Entity]:
         """Entities with a name or alias that shares a three-letter prefix with one of these: possible matches."""
         ...
 
-    def keyed(self, keys: Sequence[str]) -> list[Memory]:
+    def by_key(self, keys: Sequence[str]) -> list[Memory]:
         """Every memory with one of these keys, in every scope and form, in the order written."""
         ...
 
-    def saying(self, texts: Sequence[str]) -> list[Memory]:
+    def by_text(self, texts: Sequence[str]) -> list[Memory]:
         """The current memories whose text is the same as one of these, in every scope and in the order written.
 
         Texts that differ only in case, white space and a final full stop are the same.
@@ -294,7 +294,7 @@ class Embeddings(Protocol):
         """Make room for vectors of another embedding generation, next to the searched ones."""
         ...
 
-    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+    def without_vectors(self, embedding: str, limit: int) -> list[Memory]:
         """Memories in every form without vectors of a prepared generation, in the order written."""
         ...
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from memorist.model import Doc, Entity, Link, Memory, Noise, Showing, Usage
+from memorist.model import Doc, Entity, Link, Memory, NoiseText, Showing, Usage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -148,7 +148,7 @@ class Kept:
     jobs: tuple[Job, ...] = ()
 
 
-Record = Kept | Entity | Link | Job | Entry | Showing | Noise
+Record = Kept | Entity | Link | Job | Entry | Showing | NoiseText
 """One record of a store."""
 
 

@@ -13,7 +13,7 @@ from memorist.asking import require_steps
 from memorist.errors import InvalidInput
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.stage import Part
-from memorist.validate import validated
+from memorist.validate import validate
 
 Values = Mapping[str, Mapping[str, float]]
 
@@ -45,7 +45,7 @@ PLAIN = Profile("plain")
 """The profile that adds nothing."""
 
 
-def profiled(pipeline: Pipeline, profile: Profile) -> Pipeline:
+def with_profile(pipeline: Pipeline, profile: Profile) -> Pipeline:
     """A pipeline with a profile's value parameters for nodes. Precedence: built-in < recipe < profile."""
     if not profile.values and profile.function is None:
         return pipeline
@@ -83,11 +83,11 @@ def find_profile(name: str | None, written: Mapping[str, Mapping[str, Any]] | No
 def profile_from_data(name: str, data: Mapping[str, Any]) -> Profile:
     """The profile that a table describes: `context`, `overlays` by step, `values` by kind, `function`."""
     where, hints = f"profiles.{name}", get_type_hints(Profile)
-    table = validated(data, Mapping[str, Any], where)
+    table = validate(data, Mapping[str, Any], where)
     for key in table:
         if key not in FIELDS:
             raise InvalidInput(f"Unknown key in {where}: {key!r}", remedy=f"Known keys: {', '.join(FIELDS)}.")
-    return Profile(name, **{key: validated(value, hints[key], f"{where}.{key}") for key, value in table.items()})
+    return Profile(name, **{key: validate(value, hints[key], f"{where}.{key}") for key, value in table.items()})
 
 
 @cache

@@ -22,7 +22,7 @@ from memorist.text.labels import (
     NUMBERED_FACT,
     STANDING,
     Frame,
-    quoted,
+    quote,
 )
 from memorist.text.labels import label as _label
 from memorist.text.tokens import best_passage, count_tokens
@@ -128,9 +128,9 @@ class AssembleTurns(Stage):
 def _text(memory: Memory) -> str:
     if (fact := memory.fact) is None:
         return memory.text
-    from memorist.text.facts import reworded
+    from memorist.text.facts import reword
 
-    return reworded(memory.text, fact.subject, fact.relation, fact.object)
+    return reword(memory.text, fact.subject, fact.relation, fact.object)
 
 
 def _may_be_answer(memory: Memory) -> bool:
@@ -194,11 +194,11 @@ class AssembleFacts(Stage):
         others = [one.id for one in sources if one.id != memory.id]
         cited = [f"[{numbers[id]}]" for id in others if id in numbers]
         frame, number = (FACT, None) if len(others) == len(sources) else (NUMBERED_FACT, numbers[memory.id])
-        said = f"{_marks(candidate, page.draft.request.now)}{quoted(page.excerpt(memory, self.longest))}"
+        said = f"{_marks(candidate, page.draft.request.now)}{quote(page.excerpt(memory, self.longest))}"
         return _framed(frame, said, memory, (*cited, *_places(memory, without_source=bool(others))), number)
 
     def _episode(self, number: int, page: _Page, memory: Memory) -> str:
-        said = _spoken(memory, quoted(page.excerpt(memory, self.longest)))
+        said = _spoken(memory, quote(page.excerpt(memory, self.longest)))
         where = ", ".join([*_places(memory), f"id {_short_id(memory)}"])
         return ITEM.around(f"{_warning(memory)}{said} ({where})", number=number, days=memory.times.valid_from.date())
 
@@ -207,7 +207,7 @@ def episodes_of(memories: Sequence[Memory], where: Filter, env: Env) -> dict[str
     """The visible episodes of each memory, oldest first: those it was derived from, else itself unless it is a fact."""
     sources = _linked({one.id for one in memories if one.fact is not None or one.kind is not Kind.EPISODIC}, env)
     named = {one.id: one.origin.source for one in memories if one.fact and one.origin.source and one.id not in sources}
-    keyed = env.store.keyed(list(dict.fromkeys(named.values()))) if named else []
+    keyed = env.store.by_key(list(dict.fromkeys(named.values()))) if named else []
     for id, name in named.items():
         sources[id] = [name, *(one.id for one in keyed if one.origin.key == name)]
     episodes = env.store.get(list(dict.fromkeys(id for some in sources.values() for id in some)))
@@ -279,7 +279,7 @@ def _ahead(memory: Memory, now: datetime) -> str:
 
 def _line(rank: int, candidate: Candidate, text: str, citation: str, now: datetime) -> str:
     """One line of a context: `[1] 2024-06-03 (now) Alice: text (source)`."""
-    said = f"{_marks(candidate, now)}{_spoken(candidate.memory, quoted(text))}{citation}"
+    said = f"{_marks(candidate, now)}{_spoken(candidate.memory, quote(text))}{citation}"
     return ITEM.around(said, number=rank, days=_validity(candidate.memory))
 
 
@@ -306,7 +306,7 @@ def _warning(memory: Memory) -> str:
 
 def shortened(text: str, longest: int) -> str:
     """A text on one line that ends no fence, cut at a word if it is longer than `longest` characters."""
-    head = quoted(text[: longest * 2])
+    head = quote(text[: longest * 2])
     if len(text) <= longest * 2 and len(head) <= longest:
         return head
     cut = head[:longest]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
+from warnings import warn
 
 from memorist.errors import InvalidInput
 from memorist.recall.stage import Part
@@ -43,18 +44,18 @@ BUILT_IN = {
         "told": "told:Told",
         "judge": "select:Judge",
         "confidence": "select:Confidence",
-        "newest": "superseded:Newest",
+        "prefer_newest": "superseded:PreferNewest",
         "superseded": "superseded:Superseded",
         "normalise": "score:Normalise",
         "rerank": "rerank:Rerank",
-        "reread": "rerank:Reread",
+        "rerank_blend": "rerank:RerankBlend",
         "bridge": "bridge:Bridge",
         "relevant": "select:Relevant",
         "minimum_score": "select:MinimumScore",
         "mmr": "diversity:MMR",
         "scope": "select:Scope",
         "noise": "select:Noise",
-        "unseen": "select:Unseen",
+        "drop_shown": "select:DropShown",
         "limit": "select:Limit",
         "enrich": "reason:Enrich",
         "reason": "reason:Reason",
@@ -96,17 +97,27 @@ BUILT_IN = {
     },
 }
 """Module and class of each part, by role and kind."""
+RENAMED_STAGES = {"newest": "prefer_newest", "unseen": "drop_shown", "reread": "rerank_blend"}
+"""The former names of stages. Recipes, settings and imports may still use them."""
 ROLES = tuple(BUILT_IN)
 
 
 def part_named(role: str, kind: str) -> type[Part]:
     """The class of a part, by its role (`stage`, `signal` or `factor`) and kind."""
+    kind = current_kind(kind) if role == "stage" else kind
     if kind in BUILT_IN[role]:
         return _built_in(role, kind)
     offered = _offered(role).select(name=kind)
     if not offered:
         raise InvalidInput(f"There is no {role} called {kind!r}", remedy=f"Choose one of {', '.join(_kinds(role))}.")
     return offered[kind].load()
+
+
+def current_kind(kind: str) -> str:
+    """The name that a stage has now; its former name still works, with a warning."""
+    if kind in RENAMED_STAGES:
+        warn(f"The stage {kind!r} is now called {RENAMED_STAGES[kind]!r}", DeprecationWarning, stacklevel=2)
+    return RENAMED_STAGES.get(kind, kind)
 
 
 def parts(role: str) -> dict[str, type[Part]]:

@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any, cast, get_type_hints
 
 from memorist.errors import InvalidInput
-from memorist.recall.catalogue import ROLES, part_named
+from memorist.recall.catalogue import ROLES, current_kind, part_named
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.stage import Part, Stage
-from memorist.validate import validated
+from memorist.validate import validate
 
 
 def to_data(pipeline: Pipeline) -> dict[str, Any]:
@@ -41,10 +41,16 @@ def with_settings(pipeline: Pipeline, settings: Mapping[str, Any]) -> Pipeline:
     A parameter without a part, such as `{"adaptive": False}`, is changed in every part that has it. A name of the
     recipe's document, such as `{"candidatePoolSize": 50}`, changes all the parameters that it stands for.
     """
-    given = [(path, value) for name, value in settings.items() for path in pipeline.names.get(name, (name,))]
+    named = [(path, value) for name, value in settings.items() for path in pipeline.names.get(name, (name,))]
+    given = [(_with_current_kind(path), value) for path, value in named]
     for path, value in given:
         pipeline = _with_setting(pipeline, path, value)
     return replace(pipeline, fixed=(*pipeline.fixed, *(".".join(path.split(".")[:2]) for path, _ in given)))
+
+
+def _with_current_kind(path: str) -> str:
+    kind, dot, parameter = path.partition(".")
+    return f"{current_kind(kind)}{dot}{parameter}"
 
 
 def _with_setting(pipeline: Pipeline, path: str, value: object) -> Pipeline:
@@ -160,7 +166,7 @@ def _part_from_data(data: object, where: str) -> Part:
             raise InvalidInput(f"{part.kind!r} requires the parameter {name!r}", remedy=f"Add {name}.")
     hints = get_type_hints(part) if given else {}
     return part(
-        **{name: validated(value, hints[name], f"{part.kind}.{name}", _part_from_data) for name, value in given.items()}
+        **{name: validate(value, hints[name], f"{part.kind}.{name}", _part_from_data) for name, value in given.items()}
     )
 
 

@@ -30,7 +30,7 @@ TUNABLE: Mapping[str, Mapping[str, float]] = {
     "wishes": {"weight": inf},
     "neighbour_boost": {"near": inf, "session": inf},
     "rerank": {"blend": 1.0},
-    "reread": {"weight": inf, "statement_weight": inf},
+    "rerank_blend": {"weight": inf, "statement_weight": inf},
     "bridge": {"weight": inf},
     "superseded": {"share": 1.0},
     "mmr": {"balance": 1.0},
@@ -68,7 +68,7 @@ class Dial:
 
     @property
     def label(self) -> str:
-        """Such as `reread.weight` or `weighted_sum.weights.keyword`."""
+        """Such as `rerank_blend.weight` or `weighted_sum.weights.keyword`."""
         return self.setting if self.name is None else f"{self.setting}.{self.name}"
 
     def read(self, text: str) -> float:

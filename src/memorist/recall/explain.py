@@ -10,8 +10,8 @@ from memorist.errors import ModelUnavailable, NotFound
 from memorist.model import Candidate, Found, Memory, Recall, RecallRequest, Step
 from memorist.recall.pipeline import Pipeline, first_draft, run_stage
 from memorist.recall.search import Search
-from memorist.recall.select import MinimumScore, Noise, Scope, Unseen
-from memorist.recall.stage import Draft, Env, Signal, Stage, missing
+from memorist.recall.select import DropShown, MinimumScore, Noise, Scope
+from memorist.recall.stage import Draft, Env, Signal, Stage, missing_service
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _effect(step: Step, before: tuple[int, Candidate] | None, now: tuple[int, Ca
     )
 
 
-IGNORE_SCORE = (Scope.kind, Noise.kind, Unseen.kind)
+IGNORE_SCORE = (Scope.kind, Noise.kind, DropShown.kind)
 """Stages that drop a memory for a reason other than its score."""
 
 
@@ -145,7 +145,9 @@ def _places(pipeline: Pipeline, request: RecallRequest, env: Env, id: str) -> Pl
     draft, found = first_draft(request), dict[str, tuple[int, float] | None]()
     for stage in pipeline.stages:
         if isinstance(stage, Search):
-            found |= {one.kind: _place_by(one, draft, env, id) for one in stage.signals if not missing(one, env)}
+            found |= {
+                one.kind: _place_by(one, draft, env, id) for one in stage.signals if not missing_service(one, env)
+            }
         if stage.gives == "candidates":
             break
         draft, _ = run_stage(stage, draft, env)

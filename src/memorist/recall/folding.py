@@ -18,7 +18,7 @@ def ends(fact: Fact) -> set[str]:
     return {fold(fact.subject), fold(fact.object)}
 
 
-def stating(facts: Iterable[Memory], where: Filter, env: Env) -> dict[str, Memory]:
+def stating_texts(facts: Iterable[Memory], where: Filter, env: Env) -> dict[str, Memory]:
     """The newest text that states each of these facts and that the filter admits; nothing for a fact without one."""
     ids = [one.id for one in facts]
     links = [link for link in env.store.links(ids, STATES) if link.target in set(ids)] if ids else []
@@ -35,13 +35,13 @@ def _order(memory: Memory) -> tuple[object, ...]:
     return memory.times.valid_from, memory.id
 
 
-def folded(hits: Sequence[Hit], where: Filter, env: Env) -> list[Hit]:
+def fold_hits(hits: Sequence[Hit], where: Filter, env: Env) -> list[Hit]:
     """Hits with the texts that state them in place of facts that rules read; each memory once, at its best score."""
     found = env.store.get([hit.id for hit in hits])
     facts = {id: one for id, one in found.items() if one.is_folded}
     if not facts:
         return list(hits)
-    texts, best = stating(facts.values(), where, env), dict[str, float]()
+    texts, best = stating_texts(facts.values(), where, env), dict[str, float]()
     for hit in hits:
         id = texts[hit.id].id if hit.id in texts else None if hit.id in facts else hit.id
         if id is not None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memorist.errors import InvalidInput
 from memorist.model import Entity, FactGraph, Hit, bare_name
-from memorist.recall.folding import ends, folded
+from memorist.recall.folding import ends, fold_hits
 from memorist.recall.stage import Draft, Env, Signal
 from memorist.text.words import fold
 
@@ -55,7 +55,7 @@ class Graph(Signal):
         usable = _adjacency(graph).masked(admitted)
         rank = personalized_pagerank(usable, seeds, damping=self.damping, tolerance=self.tolerance)
         scores = np.where(admitted, rank[graph.source] + rank[graph.target], 0.0)
-        return folded(_best_memories(graph, scores, limit), draft.request.where, env)
+        return fold_hits(_best_memories(graph, scores, limit), draft.request.where, env)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class Edges(Signal):
         memories = env.store.get(list({graph.memories[edge] for edge in touching.tolist()}))
         names = {fold(name) for name in (entity.name, *entity.aliases)}
         facts = [id for id, memory in memories.items() if memory.fact is not None and names & ends(memory.fact)]
-        return folded([Hit(id, self.score) for id in sorted(facts)], draft.request.where, env)
+        return fold_hits([Hit(id, self.score) for id in sorted(facts)], draft.request.where, env)
 
 
 _adjacencies: WeakKeyDictionary[FactGraph, Adjacency] = WeakKeyDictionary()

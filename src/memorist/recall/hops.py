@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memorist.asking import query
 from memorist.model import PROVENANCE, Candidate, Evidence, Filter, Kind, Link, Memory
 from memorist.recall.llm_or_rules import LlmOrRules, Method
-from memorist.recall.nodes import Nodes, allowed, relevances, vectors_of
+from memorist.recall.nodes import Nodes, allowed_kinds, relevances, vectors_of
 from memorist.recall.prepare import CONTENT, whole, with_goal
 from memorist.recall.stage import Draft, Env, Stage, ranked
 from memorist.recall.understand import bridge_phrases
@@ -80,7 +80,7 @@ class Hops(LlmOrRules):
         near = _neighbours_of(env.store.links(routing), routing) - known
         if vectors is None or not near:
             return []
-        scores = relevances(env, vectors, replace(draft.request.where, kinds=allowed(CONTENT, draft)))
+        scores = relevances(env, vectors, replace(draft.request.where, kinds=allowed_kinds(CONTENT, draft)))
         found = self.nodes.passing({id: score for id, score in scores.items() if id in near}, draft, env)
         return [replace(one, phase="multi_hop", hop=hop) for one in found]
 

@@ -13,7 +13,7 @@ from memorist.recall.stage import Draft, Env, Stage
 from memorist.recall.understand import expand_query, key_phrases_of, query_mode
 
 if TYPE_CHECKING:
-    from memorist.asking import Asker
+    from memorist.asking import LLMAsker
 
 Method = Literal["auto", "rules", "llm"]
 """`auto`: the model if one is configured, else the rules. `llm`: the same, but a recall without a model is refused."""
@@ -30,7 +30,7 @@ class LlmOrRules(Stage):
         """Its needs, and a language model if `by` is `llm`."""
         return (*self.needs, "llm") if self.by == "llm" else self.needs
 
-    def decide(self, step: str, env: Env, ask: Callable[[Asker], T], rule: Callable[[], T]) -> tuple[T, str]:
+    def decide(self, step: str, env: Env, ask: Callable[[LLMAsker], T], rule: Callable[[], T]) -> tuple[T, str]:
         """The answer and, for the trace, its author: the model's name, or `rules` and why the model did not answer."""
         asker = None if self.by == "rules" else env.llm
         model = None if asker is None else asker.model_for(step)

@@ -105,7 +105,7 @@ class Nodes(Stage):
     def _passed(self, draft: Draft, env: Env, vectors: Vector | None) -> list[Candidate]:
         """The nodes that pass their threshold: those of the mode's kinds, and texts without lessons."""
         kinds = targets(draft)
-        searched = allowed(dict.fromkeys((*TARGETS[draft.query.mode or "mixed"], Kind.EPISODIC)), draft)
+        searched = allowed_kinds(dict.fromkeys((*TARGETS[draft.query.mode or "mixed"], Kind.EPISODIC)), draft)
         if vectors is None or not searched:
             return []
         found = self.passing(relevances(env, vectors, replace(draft.request.where, kinds=searched)), draft, env)
@@ -230,10 +230,10 @@ def check_params(params: Mapping[str, Mapping[str, float]], where: str) -> None:
 
 def targets(draft: Draft) -> tuple[Kind, ...]:
     """The kinds that the mode asks for and the request allows."""
-    return allowed(TARGETS[draft.query.mode or "mixed"], draft)
+    return allowed_kinds(TARGETS[draft.query.mode or "mixed"], draft)
 
 
-def allowed(kinds: Iterable[Kind], draft: Draft) -> tuple[Kind, ...]:
+def allowed_kinds(kinds: Iterable[Kind], draft: Draft) -> tuple[Kind, ...]:
     """Those of these kinds that the request allows."""
     chosen = draft.request.where.kinds
     return tuple(kind for kind in kinds if chosen is None or kind in chosen)

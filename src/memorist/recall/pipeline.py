@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 
 from memorist.errors import InvalidInput, MissingService, ModelUnavailable
 from memorist.model import Item, Query, Recall, RecallRequest, Spent, Step, Trace, fingerprint, isoformat
-from memorist.recall.stage import Draft, Env, Form, Part, Stage, missing
+from memorist.recall.stage import Draft, Env, Form, Part, Stage, missing_service
 from memorist.text.chatter import searched_part
 
 REMEDIES = {
@@ -167,7 +167,7 @@ def _milliseconds(since: float) -> float:
 
 def run_stage(stage: Stage, draft: Draft, env: Env) -> tuple[Draft, str | None]:
     """The draft after a stage, and why the stage was skipped, if it was."""
-    if service := missing(stage, env):
+    if service := missing_service(stage, env):
         return draft, f"no {service}"
     try:
         return stage(draft, env), None

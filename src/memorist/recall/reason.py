@@ -21,7 +21,7 @@ from memorist.recall.understand import extractive_summary
 from memorist.text.words import fold
 
 if TYPE_CHECKING:
-    from memorist.asking import Asker
+    from memorist.asking import LLMAsker
 
 T = TypeVar("T")
 MOST_ARROWS = 2
@@ -122,7 +122,7 @@ class Reason(LlmOrRules):
         return _noting(replace(draft, walk=walk), authors)
 
     def _summary(self, name: str, found: list[Ranked], draft: Draft, env: Env) -> tuple[str | None, str]:
-        def ask(asker: Asker) -> tuple[str | None, str]:
+        def ask(asker: LLMAsker) -> tuple[str | None, str]:
             summary = query.reason(asker, whole(draft), name, [_source(*one) for one in found])
             return summary, "" if query.citations(summary) else " without citations"
 

@@ -55,7 +55,7 @@ def recall_request(query: str, options: RecallOptions, now: datetime) -> RecallR
         max_tokens=None if max_tokens is None else at_least("max_tokens", max_tokens, 0),
         min_confidence=_probability(options.get("min_confidence")),
         track=options.get("track", True),
-        verbosity=checked_verbosity(options.get("verbosity", "summary")),
+        verbosity=check_verbosity(options.get("verbosity", "summary")),
     )
 
 
@@ -75,7 +75,7 @@ def _probability(value: float | None) -> float | None:
     return value
 
 
-def checked_verbosity(value: str) -> Verbosity:
+def check_verbosity(value: str) -> Verbosity:
     """A verbosity by its name."""
     if value not in get_args(Verbosity):
         raise InvalidInput(f"Unknown verbosity: {value!r}", remedy="Choose summary or detailed.")

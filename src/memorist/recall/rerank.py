@@ -50,7 +50,7 @@ class Rerank(Stage):
 
 
 @dataclass(frozen=True, slots=True)
-class Reread(Stage):
+class RerankBlend(Stage):
     """score = z(reranker) + weight · z(score) for the first `depth`, rescaled to 0.1 to 1; the others rank below them.
 
     z is the number of standard deviations from the mean of the reread candidates, so neither scale matters. A turn of a
@@ -64,7 +64,7 @@ class Reread(Stage):
     answer.
     """
 
-    kind = "reread"
+    kind = "rerank_blend"
     takes = ("candidates",)
     optional = ("reranker",)
     depth: int = 20

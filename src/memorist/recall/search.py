@@ -8,7 +8,7 @@ from typing import Literal
 
 from memorist.errors import ModelUnavailable
 from memorist.model import Found, Kind
-from memorist.recall.stage import Draft, Env, Signal, Stage, missing, pool_for
+from memorist.recall.stage import Draft, Env, Signal, Stage, missing_service, pool_for
 
 SIDE_BY_SIDE = 20_000
 """The size of a store from which on all signals run in threads; below it, waking one takes as long as searching."""
@@ -101,7 +101,7 @@ def _without_notes(draft: Draft) -> Draft:
 
 def _run(signal: Signal, draft: Draft, env: Env, limit: int) -> Found:
     """The hits of one signal and the time taken. A missing or failing service becomes the skip reason."""
-    if service := missing(signal, env):
+    if service := missing_service(signal, env):
         return Found(skipped=f"no {service}")
     started = perf_counter()
     try:

@@ -10,7 +10,7 @@ from math import inf, log, prod
 
 from memorist.errors import ModelUnavailable, StoreError
 from memorist.model import NOISE, Candidate, Evidence, Memory
-from memorist.models.embedding_text import is_talk, spoken
+from memorist.models.embedding_text import is_talk, text_without_speaker
 from memorist.ports import AnswerReranker
 from memorist.recall.prepare import is_unreadable
 from memorist.recall.rerank import ANSWERS
@@ -257,7 +257,7 @@ class Noise(Stage):
 
         learnt, memories = tuple(env.store.noise()), [one.memory for one in draft.candidates]
         bank = {*PROTOTYPES, *learnt}
-        noisy = {one.id for one in memories if NOISE in one.worth.flags or spoken(one) in bank}
+        noisy = {one.id for one in memories if NOISE in one.worth.flags or text_without_speaker(one) in bank}
         try:
             noisy |= self._resembling([one for one in memories if one.id not in noisy], learnt, env)
         except ModelUnavailable as error:
@@ -276,7 +276,7 @@ class Noise(Stage):
         turns = [one for one in short if is_talk(one)]
         vectors = env.view.vectors([one.id for one in short if not is_talk(one)])
         if turns:
-            alone = env.embedder.embed([spoken(one) for one in turns], purpose="memory")
+            alone = env.embedder.embed([text_without_speaker(one) for one in turns], purpose="memory")
             vectors = {**vectors, **dict(zip([one.id for one in turns], alone, strict=True))}
         return {id for id, row in vectors.items() if float((bank @ row).max()) >= self.similarity}
 
@@ -285,7 +285,7 @@ class Noise(Stage):
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen(Stage):
+class DropShown(Stage):
     """Drop memories that this session was shown in the last `hours`, if the request has `fresh=True`.
 
     Those that rank above everything new are named in the context. What is dropped counts no further. A recall with
@@ -293,7 +293,7 @@ class Unseen(Stage):
     later. With `adaptive`, they are dropped unless the request has `fresh=False`.
     """
 
-    kind = "unseen"
+    kind = "drop_shown"
     takes = ("candidates",)
     effect = "removes"
     hours: float = 24.0

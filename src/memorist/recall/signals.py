@@ -19,7 +19,7 @@ from memorist.recall.factors import (
     TierFactor,
     TrustFactor,
 )
-from memorist.recall.stage import Draft, Env, Factor, Signal, followed
+from memorist.recall.stage import Draft, Env, Factor, Signal, followed_rank
 
 OTHERS = "others"
 """In a table of numbers by model: every model that the table does not name."""
@@ -50,7 +50,7 @@ class Keyword(Signal):
         by_spelling = self.spelling and not env.view.search_text(
             " ".join((draft.query.text, *draft.query.expansion)), draft.request.where, 1, dates=draft.query.dates
         )
-        return followed(replace(self, spelling=by_spelling).search(draft, own, 1))
+        return followed_rank(replace(self, spelling=by_spelling).search(draft, own, 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class Vector(Signal):
 
     def place(self, draft: Draft, env: Env, id: str) -> tuple[int, float] | None:
         """Its place without the hits before it."""
-        return followed(self.search(draft, replace(env, view=env.view.following(id)), max(env.view.size, 1)))
+        return followed_rank(self.search(draft, replace(env, view=env.view.following(id)), max(env.view.size, 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Trigram(Signal):
 
     def place(self, draft: Draft, env: Env, id: str) -> tuple[int, float] | None:
         """Its place without the hits before it."""
-        return followed(self.search(draft, replace(env, view=env.view.following(id)), 1))
+        return followed_rank(self.search(draft, replace(env, view=env.view.following(id)), 1))
 
 
 @dataclass(frozen=True, slots=True)

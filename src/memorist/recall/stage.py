@@ -13,7 +13,7 @@ from memorist.model import Candidate, Found, Hit, Memory, Query, Reasoned, Recal
 from memorist.ports import Embedder, Reranker, Store, View
 
 if TYPE_CHECKING:
-    from memorist.asking import Asker
+    from memorist.asking import LLMAsker
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Env:
     pool: Executor
     embedder: Embedder | None = None
     reranker: Reranker | None = None
-    llm: Asker | None = None
+    llm: LLMAsker | None = None
 
     def has(self, service: str) -> bool:
         """Whether a service (`embedder`, `reranker` or `llm`) is available."""
@@ -149,7 +149,7 @@ class Signal(Part):
         return next(((rank, hit.score) for rank, hit in enumerate(hits, 1) if hit.id == id), None)
 
 
-def followed(hits: list[Hit]) -> tuple[int, float] | None:
+def followed_rank(hits: list[Hit]) -> tuple[int, float] | None:
     """The rank and the score of the memory that a view follows."""
     return next(((int(dict(hit.parts)["rank"]), hit.score) for hit in hits), None)
 
@@ -165,7 +165,7 @@ class Factor(Part):
         """Return the factor of one candidate."""
 
 
-def missing(part: Part, env: Env) -> str | None:
+def missing_service(part: Part, env: Env) -> str | None:
     """The first service that a part uses and that is not configured, if any."""
     return next((service for service in (*part.needs, *part.optional) if not env.has(service)), None)
 

@@ -73,7 +73,7 @@ class Standing(Stage):
         """The draft with the head of its context."""
         outdated = {one.memory.id for one in draft.candidates if one.is_outdated}
         where = replace(draft.request.where, include_expired=False)
-        pins = {one.id: one for one in pinned(env.store, env.view, where, MOST_PINS) if one.id not in outdated}
+        pins = {one.id: one for one in pinned_memories(env.store, env.view, where, MOST_PINS) if one.id not in outdated}
         chosen = [*pins.values(), *islice(self._wishes(draft, pins), self.wishes)]
         asked = draft.request.max_tokens
         room = min(self.max_tokens, int(self.share * (USUAL_CONTEXT if asked is None else asked)))
@@ -105,14 +105,14 @@ class Standing(Stage):
                 yield known if len(memory.text) <= self.longest else replace(known, text=wish.text)
 
 
-def pinned(store: Reader, view: View, where: Filter, limit: int) -> list[Memory]:
+def pinned_memories(store: Reader, view: View, where: Filter, limit: int) -> list[Memory]:
     """The pinned memories that a filter admits, newest first."""
     if where.tier not in (None, Tier.PINNED):
         return []
-    return newest(store, view, replace(where, tier=Tier.PINNED), limit)
+    return newest_memories(store, view, replace(where, tier=Tier.PINNED), limit)
 
 
-def newest(store: Reader, view: View, where: Filter, limit: int) -> list[Memory]:
+def newest_memories(store: Reader, view: View, where: Filter, limit: int) -> list[Memory]:
     """The newest memories that a filter admits, newest first."""
     moment = where.as_of or _LAST
     hits = view.search_time(moment, moment, where, limit, reach=_EVER)

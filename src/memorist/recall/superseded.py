@@ -144,9 +144,9 @@ def _added(
                 best[now.id] = Candidate(now, one.score, evidence, "current")
     if not best:
         return []
-    from memorist.recall.folding import stating
+    from memorist.recall.folding import stating_texts
 
-    texts = stating((one.memory for one in best.values() if one.memory.is_folded), where, env)
+    texts = stating_texts((one.memory for one in best.values() if one.memory.is_folded), where, env)
     shown = {id: replace(one, memory=texts.get(id, one.memory)) for id, one in best.items()}
     known = {one.memory.id for one in old}
     added = {one.memory.id: one for one in shown.values() if not one.memory.is_folded and where.admits(one.memory)}
@@ -182,7 +182,7 @@ _NAME = lazy(r"\b[^\W\d_]*\d[\w-]*|(?<!^)(?<![.!?] )\b(?=[^\W\d_])[^\W_a-z][\w-]
 
 
 @dataclass(frozen=True, slots=True)
-class Newest(Stage):
+class PreferNewest(Stage):
     """A later candidate that answers the same question differently ranks above the earlier one, which is marked.
 
     Among the first `depth`, two candidates are taken for statements of the same thing if their vectors have a cosine of
@@ -194,7 +194,7 @@ class Newest(Stage):
     otherwise`.
     """
 
-    kind = "newest"
+    kind = "prefer_newest"
     takes = ("candidates",)
     depth: int = 10
     similar: float = 0.75

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from memorist.model import USUAL_CLASSIFICATION, Entity, Link, Memory, fingerprint, marked, marked_classification
+from memorist.model import USUAL_CLASSIFICATION, Entity, Link, Memory, classification_of_name, fingerprint, mark_name
 from memorist.remember.extract.dictionary import Dictionary
 from memorist.remember.extract.names import Known, entities, name_runs
-from memorist.remember.extract.objects import Named
+from memorist.remember.extract.objects import NamedSpan
 
-Find = Callable[[str, Known], list[Named]]
+Find = Callable[[str, Known], list[NamedSpan]]
 """Finds the names in a text: by rules, or by rules and a model."""
 UNLINKED = frozenset(("date", "money", "measure"))
 """Kinds of names that are not worth linking: nobody asks for them by name."""
@@ -26,10 +26,10 @@ def entity_named(name: str, classification: int = USUAL_CLASSIFICATION) -> Entit
     Each classification has its own: a name or an alias that only secret memories use is as secret as they are.
     """
     shown = " ".join(name.split())
-    return Entity(marked(fingerprint("entity", shown.casefold()), classification), shown)
+    return Entity(mark_name(fingerprint("entity", shown.casefold()), classification), shown)
 
 
-def names(text: str, known: Known) -> list[Named]:
+def names(text: str, known: Known) -> list[NamedSpan]:
     """The names in a text, by rules, without dates."""
     return entities(text, known, dates=())
 
@@ -51,7 +51,7 @@ def about(memories: Sequence[Memory], known: Known, find: Find = names) -> tuple
 
 def _dictionary(memories: Sequence[Memory], known: Sequence[Entity], classification: int) -> Dictionary:
     """The names that memories of one classification may use."""
-    there = [entity for entity in known if marked_classification(entity.id) == classification]
+    there = [entity for entity in known if classification_of_name(entity.id) == classification]
     met = Dictionary(there)
     met.add([entity_named(name, classification) for name in _sure(memories) if met.find(name) is None])
     return met

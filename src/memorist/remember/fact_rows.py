@@ -32,8 +32,8 @@ from memorist.model import (
     to_data,
 )
 from memorist.remember.extract.lexicon import word_set
-from memorist.remember.record import checked_text, record
-from memorist.remember.timeline import Claim, Form, Segment, folded, forms
+from memorist.remember.record import check_memory_text, record
+from memorist.remember.timeline import Claim, Segment, SegmentVersion, fold_value, forms
 from memorist.text.facts import sentence
 
 ONE_VALUED = word_set(
@@ -85,8 +85,8 @@ class Slot:
     @property
     def key(self) -> str:
         """The key of its memories within their scope."""
-        names = (part.replace("/", _SLASH) for part in (folded(self.subject), self.relation))
-        return "/".join(["fact", *names, *([folded(self.value)] if self.value else [])])
+        names = (part.replace("/", _SLASH) for part in (fold_value(self.subject), self.relation))
+        return "/".join(["fact", *names, *([fold_value(self.value)] if self.value else [])])
 
     def holds(self, row: Memory) -> bool:
         """Whether a memory with its key is in this slot."""
@@ -123,11 +123,11 @@ def earlier(claim: Claim, known: Iterable[Claim]) -> Claim:
     return claim
 
 
-def settled(slot: Slot, claims: Sequence[Claim]) -> list[Memory]:
+def settle_claims(slot: Slot, claims: Sequence[Claim]) -> list[Memory]:
     """The memories of a slot with these claims; the same claims always give the same memories."""
     found = forms(claims)
     current = _Current([form.segment for form in found if form.retracted_at is None])
-    versions = defaultdict[str, list[Form]](list)
+    versions = defaultdict[str, list[SegmentVersion]](list)
     for form in sorted(found, key=lambda form: (form.retracted_at is None, form.ingested_at, form.segment.name)):
         versions[_id(slot, current.holding(form.segment))].append(form)
     return [
@@ -168,7 +168,7 @@ class _Current:
         return covering if covering.end is None or segment.start < covering.end else segment
 
 
-def _row(slot: Slot, form: Form, version: int, holder: str, successor: str | None) -> Memory:
+def _row(slot: Slot, form: SegmentVersion, version: int, holder: str, successor: str | None) -> Memory:
     segment = form.segment
     newest = max(segment.claims, key=lambda claim: (claim.known, claim.since, claim.source or ""))
     fact = Fact(slot.subject, slot.relation, newest.value)
@@ -204,7 +204,7 @@ def _row(slot: Slot, form: Form, version: int, holder: str, successor: str | Non
 def fact_id(slot: Slot, value: str, start: datetime) -> str:
     """The id of the memory that says that a slot has a value from a moment on."""
     apart = beside_the_usual(slot.classification)
-    return fingerprint("fact", slot.scope, slot.key, folded(value), isoformat(start), *apart)
+    return fingerprint("fact", slot.scope, slot.key, fold_value(value), isoformat(start), *apart)
 
 
 def _id(slot: Slot, segment: Segment) -> str:
@@ -236,7 +236,7 @@ def _written_directly(row: Memory, fact: Fact, times: Times) -> Claim:
 def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[FactFields]) -> tuple[Slot, Claim]:
     """The claim that `relate` makes, and its slot."""
     for part in (fact.subject, fact.relation, fact.object):
-        checked_text(part)
+        check_memory_text(part)
     since = _moment(given.get("valid_from")) or now
     until = _moment(given.get("valid_to"))
     if until is not None and until <= since:
@@ -251,7 +251,7 @@ def relation_claim(fact: Fact, text: str | None, now: datetime, **given: Unpack[
         _moment(given.get("ingested_at")) or now,
         until,
         source=given.get("source"),
-        text=None if text is None else checked_text(text),
+        text=None if text is None else check_memory_text(text),
         trust=worth.trust,
         classification=worth.classification,
         by="caller",

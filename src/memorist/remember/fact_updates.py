@@ -10,7 +10,7 @@ from memorist.model import DENIES, DOUBTED, MEMBERSHIP, STATES, Kind, Link, Memo
 from memorist.ports import Batch, Reader, Vectors
 from memorist.remember.entities import about
 from memorist.remember.extract import Statement
-from memorist.remember.fact_rows import Slot, claims_in, settled, slot_of, slot_of_row
+from memorist.remember.fact_rows import Slot, claims_in, settle_claims, slot_of, slot_of_row
 from memorist.remember.timeline import Claim, ClaimedBy
 
 MOST_FACTS = 20
@@ -33,7 +33,7 @@ class FactChange:
 
     def batch(self, reader: Reader, texts: Batch = NOTHING) -> Batch:
         """This change, to be written together with the texts it follows from."""
-        entities, links = about(self.revised, reader.alike) if self.revised else ([], [])
+        entities, links = about(self.revised, reader.entities_by_prefix) if self.revised else ([], [])
         stated = _stated(self.revised, reader, {memory.id for memory in texts.memories})
         return replace(
             texts,
@@ -56,7 +56,7 @@ def settle(
         known = rows[_place(slot)]
         known_claims = [amended for claim in claims_in(known) if (amended := amend(claim)) is not None]
         subject = known[0].fact.subject if known and known[0].fact else slot.subject
-        after = settled(replace(slot, subject=subject), list(dict.fromkeys((*known_claims, *added))))
+        after = settle_claims(replace(slot, subject=subject), list(dict.fromkeys((*known_claims, *added))))
         _compare(known, after, change)
     _add_vectors(change, [row for known in rows.values() for row in known], reader, fresh or {})
     return change
@@ -81,7 +81,7 @@ def _place(slot: Slot) -> Place:
 
 def _rows(claims: Claims, reader: Reader) -> defaultdict[Place, list[Memory]]:
     rows = defaultdict[Place, list[Memory]](list)
-    for row in reader.keyed(list({slot.key for slot in claims})) if claims else ():
+    for row in reader.by_key(list({slot.key for slot in claims})) if claims else ():
         rows[row.scope, row.origin.key or "", row.worth.classification].append(row)
     return rows
 
@@ -232,9 +232,9 @@ def by_slot(pairs: Sequence[tuple[Slot, Claim]]) -> Claims:
     return slots
 
 
-def unopposed(claims: Sequence[tuple[Slot, Claim]], reader: Reader) -> list[tuple[Slot, Claim]]:
+def unopposed_claims(claims: Sequence[tuple[Slot, Claim]], reader: Reader) -> list[tuple[Slot, Claim]]:
     """The claims whose slot the same source has not filled with another value."""
-    rows = reader.keyed([slot.key for slot, _ in claims])
+    rows = reader.by_key([slot.key for slot, _ in claims])
     said = {(row.scope, row.origin.key, claim.source): claim.same for row in rows for claim in claims_in([row])}
     return [
         (slot, claim)

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 from memorist.errors import UnreadableMemory
-from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory, marked
-from memorist.models.embedding_text import CONTEXT, following, spoken
+from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory, mark_name
+from memorist.models.embedding_text import CONTEXT, text_without_speaker, turns_after
 from memorist.ports import Batch, Embedded, Entry, Job, Reader, Store, Vectors
 from memorist.remember.derived import DERIVED, STEP_FINDINGS, content_stems, counterpart, session_key
 from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
@@ -55,7 +55,7 @@ def erase_chosen(store: Store, choose: Callable[[Reader], tuple[Sequence[str], B
         return _erasure(gone, change.batch(reader), beside, reader)
 
     store.update(plan)
-    remove_from_noise_bank(store, [said for one in gone.values() for said in (one.text, spoken(one))])
+    remove_from_noise_bank(store, [said for one in gone.values() for said in (one.text, text_without_speaker(one))])
     return gone
 
 
@@ -65,7 +65,7 @@ def _facts_without(erased: set[str], reader: Reader) -> FactChange:
     slots = dict.fromkeys(slots_of(facts), ())
     dropped = set(claims_in(row for row in facts if row.id in erased))
     for slot in slots:
-        claims = claims_in(row for row in reader.keyed([slot.key]) if slot.holds(row))
+        claims = claims_in(row for row in reader.by_key([slot.key]) if slot.holds(row))
         dropped |= without_basis(claims, {one for one in claims if one in dropped or one.source in erased})
     return settle(slots, reader, amend=lambda claim: None if claim in dropped else claim)
 
@@ -147,7 +147,7 @@ def dependents(ids: Sequence[str], reader: Reader) -> dict[str, Memory]:
 def _with_counterparts(gone: Known, reader: Reader) -> dict[str, Memory]:
     """These memories with the sources of the steps among them, and the steps of the sources."""
     lost = {(counterpart(one.origin.key), one.worth.classification) for one in gone.values() if one.origin.key}
-    found = reader.keyed(sorted(key for key, _ in lost))
+    found = reader.by_key(sorted(key for key, _ in lost))
     return {**gone, **{one.id: one for one in found if (one.origin.key, one.worth.classification) in lost}}
 
 
@@ -194,7 +194,7 @@ def _pairs(ids: Collection[str], reader: Reader) -> Iterator[tuple[str, str]]:
 def _is_still_supported(memory: Memory, rests: Collection[str], gone: Known, reader: Reader) -> bool:
     """Whether its remaining sources are enough to keep it."""
     left = reader.get([id for id in rests if id not in gone])
-    keyed = reader.keyed([memory.origin.source]) if memory.origin.source else []
+    keyed = reader.by_key([memory.origin.source]) if memory.origin.source else []
     goals = [goal for goal in keyed if goal.worth.classification == memory.worth.classification]
     lost = [gone[id] for id in rests if id in gone] + [goal for goal in goals if goal.id in gone]
     remaining = [*left.values(), *(goal for goal in goals if goal.id not in gone)]
@@ -221,7 +221,7 @@ def without_lost_words(gone: Known, reader: Reader) -> list[Memory]:
 
 def _without_words(gone: Known, classification: int, reader: Reader) -> list[Memory]:
     steps = {id: one for id, one in _steps(gone, reader).items() if id not in gone}
-    keyed = reader.keyed([session_key(one.origin.session) for one in steps.values() if one.origin.session])
+    keyed = reader.by_key([session_key(one.origin.session) for one in steps.values() if one.origin.session])
     goals = [goal for goal in keyed if goal.worth.classification == classification]
     lost = _words(gone.values()) - _words([*steps.values(), *(goal for goal in goals if goal.id not in gone)])
     bases = reader.get([one for one, base in _pairs(gone, reader) if base in gone and one not in gone])
@@ -253,7 +253,7 @@ def _without_lost_aliases(intents: Known, gone: Known, reader: Reader) -> Iterat
 
 def without_context_vectors(gone: Known, reader: Reader) -> tuple[list[Memory], dict[str, Vectors]]:
     """Turns that were embedded together with a forgotten one, and their remaining vectors."""
-    after = {one.id: one for one in following(list(gone.values()), reader)}
+    after = {one.id: one for one in turns_after(list(gone.values()), reader)}
     together = {id: views for id, views in reader.vectors(list(after)).items() if CONTEXT in views}
     vectors = {id: _without_view(views, CONTEXT) for id, views in together.items()}
     return [after[id] for id in vectors], vectors
@@ -268,7 +268,7 @@ def _without_view(vectors: Vectors, view: str) -> Vectors:
 def jobs_without(gone: Known, reader: Reader) -> tuple[list[Job], list[tuple[str, str]]]:
     """The jobs that lose some of their memories, and the jobs to drop."""
     sessions = {
-        (marked(COMMIT_TASK, one.worth.classification), one.origin.session)
+        (mark_name(COMMIT_TASK, one.worth.classification), one.origin.session)
         for one in gone.values()
         if one.origin.session is not None and one.origin.key == session_key(one.origin.session)
     }

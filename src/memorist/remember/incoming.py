@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from memorist.model import Entity, Link, Memory
 from memorist.ports import Batch, Entry, Reader, Vectors
 from memorist.remember.gates import Checked
-from memorist.remember.journal import renamed_entry
+from memorist.remember.journal import rename_entry
 from memorist.remember.rereading import check_as_read, check_entries, check_names
 
 
@@ -49,7 +49,7 @@ class Incoming:
         (before,) = self.memories
         views = self.vectors.get(before.id)
         links = [replace(link, source=memory.id) for link in self.links]
-        entries = [renamed_entry(entry, before.id, memory.id) for entry in self.entries]
+        entries = [rename_entry(entry, before.id, memory.id) for entry in self.entries]
         vectors = {memory.id: views} if views else {}
         return Batch([memory], vectors, links, self.entities, journal=entries)
 

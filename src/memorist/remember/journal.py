@@ -23,7 +23,7 @@ from memorist.model import (
     instant,
     isoformat,
     keywords_of,
-    marked,
+    mark_name,
     to_data,
 )
 from memorist.model.memory import RANGES, RECALL_TIMES_KEPT
@@ -51,7 +51,7 @@ def withheld_from_data(data: Mapping[str, Any]) -> Memory:
     return replace(memory, id=id, times=replace(memory.times, valid_from=instant(said)))
 
 
-def joined(one: Usage, other: Usage) -> Usage:
+def join_usage(one: Usage, other: Usage) -> Usage:
     """The recalls and rewards of both usages together."""
     return Usage(
         recalls=one.recalls + other.recalls,
@@ -121,12 +121,12 @@ def changes(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:
     return {CHANGES: {after.id: difference(before, after) for before, after in pairs}}
 
 
-def linked(links: Sequence[Link]) -> dict[str, Any]:
+def links_made(links: Sequence[Link]) -> dict[str, Any]:
     """The part of an entry about the links that it made."""
     return {LINKED: [asdict(link) for link in links]}
 
 
-def unlinked(links: Sequence[Link]) -> dict[str, Any]:
+def links_removed(links: Sequence[Link]) -> dict[str, Any]:
     """The part of an entry about the links that it removed."""
     return {UNLINKED: [asdict(link) for link in links]}
 
@@ -161,7 +161,7 @@ def reversible(entry: Entry) -> None:
         raise InvalidInput(f"{entry.id!r} changed nothing", remedy="Choose an entry that changed a memory.")
 
 
-def renamed_entry(entry: Entry, before: str, after: str) -> Entry:
+def rename_entry(entry: Entry, before: str, after: str) -> Entry:
     """An entry about a memory that is written under another id."""
     subjects = tuple(after if id == before else id for id in entry.subjects)
     data = dict(entry.data)
@@ -170,12 +170,12 @@ def renamed_entry(entry: Entry, before: str, after: str) -> Entry:
     return replace(entry, id=fingerprint(entry.id, after), subjects=subjects, data=data)
 
 
-def renamed_decision(decision: GateDecision, memory: Memory) -> GateDecision:
-    """A decision about a memory that was written under another id, with its entry as `renamed_entry` names it."""
+def rename_decision(decision: GateDecision, memory: Memory) -> GateDecision:
+    """A decision about a memory that was written under another id, with its entry as `rename_entry` names it."""
     if decision.entry is None:
         return decision
     renamed = fingerprint(bare_name(decision.entry), memory.id)
-    return replace(decision, entry=marked(renamed, memory.worth.classification))
+    return replace(decision, entry=mark_name(renamed, memory.worth.classification))
 
 
 def shared_entry(entry: Entry, id: str, other: str) -> Entry:
@@ -186,12 +186,12 @@ def shared_entry(entry: Entry, id: str, other: str) -> Entry:
     return replace(entry, subjects=(*entry.subjects, other), data={**entry.data, CHANGES: changed})
 
 
-def undone(entry: Entry, at: datetime) -> Entry:
+def mark_undone(entry: Entry, at: datetime) -> Entry:
     """The entry, marked as undone."""
     return replace(entry, data={**entry.data, UNDONE: isoformat(at)})
 
 
-class Known(Protocol):
+class MemoryLookup(Protocol):
     """Gives memories in their current state."""
 
     def get(self, ids: Sequence[str]) -> Mapping[str, Memory]:
@@ -199,7 +199,7 @@ class Known(Protocol):
         ...
 
 
-def reversal(entry: Entry, reader: Known, at: datetime) -> Batch:
+def reversal(entry: Entry, reader: MemoryLookup, at: datetime) -> Batch:
     """The batch that undoes an entry, for those of its memories that still exist."""
     reversible(entry)
     changed = cast("Mapping[str, Mapping[str, Mapping[str, Any]]]", entry.data.get(CHANGES, {}))
@@ -209,11 +209,11 @@ def reversal(entry: Entry, reader: Known, at: datetime) -> Batch:
         usage=_usages(entry, reader),
         links=[Link(**link) for link in entry.data.get(UNLINKED, ())],
         unlinked=[Link(**link) for link in entry.data.get(LINKED, ())],
-        journal=[undone(entry, at)],
+        journal=[mark_undone(entry, at)],
     )
 
 
-def _usages(entry: Entry, reader: Known) -> dict[str, Usage]:
+def _usages(entry: Entry, reader: MemoryLookup) -> dict[str, Usage]:
     changed = cast("Mapping[str, Sequence[Mapping[str, Any]]]", entry.data.get(USAGE, {}))
     known = {id: memory.usage for id, memory in reader.get(list(changed)).items() if memory.usage is not None}
     return {id: taken_back(usage, *(from_data(Usage, data) for data in changed[id])) for id, usage in known.items()}

@@ -47,7 +47,7 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
         key=_label("key", fields.get("key")),
     )
     scope = _label("scope", fields.get("scope")) or "global"
-    checked = checked_text(text)
+    checked = check_memory_text(text)
     original = fields.get("original")
     worth = Worth(
         **{name: value for name, value in cast("dict[str, Any]", fields).items() if name in WORTH},
@@ -75,7 +75,7 @@ def record(text: str, now: datetime, **fields: Unpack[Fields]) -> Memory:
         scope=scope,
         tier=_tier(fields, worth),
         topic=_label("topic", fields.get("topic")),
-        original=checked_text(original) if original is not None else None,
+        original=check_memory_text(original) if original is not None else None,
         keywords=_labels("keywords", fields.get("keywords", ())),
         worth=worth,
         origin=origin,
@@ -109,7 +109,7 @@ EDITABLE = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL)
 CLEARABLE = ("topic", "original", "speaker", "expires_at", "keywords", "emotion_tags", "flags", "metadata")
 
 
-def edited(memory: Memory, now: datetime, text: str | None = None, **changes: Unpack[Changes]) -> Memory:
+def edit_memory(memory: Memory, now: datetime, text: str | None = None, **changes: Unpack[Changes]) -> Memory:
     """The next version of a memory, for `update`; another text is true from now on unless `at` is given."""
     refuse_unknown(changes, Changes, "update")
     _check_editable(memory)
@@ -118,7 +118,7 @@ def edited(memory: Memory, now: datetime, text: str | None = None, **changes: Un
     for name in cleared:
         if name not in CLEARABLE:
             raise InvalidInput(f"{name!r} cannot be emptied", remedy=f"Choose some of {', '.join(CLEARABLE)}.")
-    said = memory.text if text is None else checked_text(text)
+    said = memory.text if text is None else check_memory_text(text)
     kept = {name: value for name, value in _fields_of(memory).items() if name not in cleared}
     if said == memory.text:
         kept["at"] = memory.times.valid_from
@@ -160,7 +160,7 @@ def _fields_of(memory: Memory) -> dict[str, Any]:
     return {name: value for name, value in found if value is not None and name != "ingested_at"}
 
 
-def checked_text(text: object) -> str:
+def check_memory_text(text: object) -> str:
     """The text, if every store can keep it exactly; anything else is refused."""
     if not isinstance(text, str):
         raise InvalidInput(f"A memory's text is a {type(text).__name__}", remedy="Give a string.")

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 from memorist.model import Entity, Link, Memory, Showing, Times, Usage
 from memorist.ports import Entry, Job, Kept
 from memorist.remember.fact_rows import CLAIMS, slot_of
-from memorist.text.secrets import masked, secrets_in
+from memorist.text.secrets import mask_secrets, secrets_in
 
 SHORTEST = 7
 """A shorter text has no room for a secret and the word that introduces it."""
@@ -52,12 +52,12 @@ def kinds_in(memory: Memory) -> list[str]:
 def without_secrets(memory: Memory) -> Memory:
     """The memory with its secrets masked in every field; a secret found in one field is masked in all of them."""
     found = secrets_of(memory)
-    return redacted(memory, found) if found else memory
+    return redact(memory, found) if found else memory
 
 
 def text_without_secrets(text: str) -> str:
     """A text with its secrets masked."""
-    return redacted(text, secrets_of(text))
+    return redact(text, secrets_of(text))
 
 
 def secrets_of(value: object) -> dict[str, str]:
@@ -81,7 +81,7 @@ def secrets_in_texts(texts: Iterable[str], plain: set[str]) -> dict[str, str]:
     return found
 
 
-def redacted(value: T, found: Mapping[str, str]) -> T:
+def redact(value: T, found: Mapping[str, str]) -> T:
     """Anything that a store holds with every secret in it masked, whether a pattern or another field shows it."""
     return cast("T", _mask(value, found))
 
@@ -169,7 +169,7 @@ def _mask(value: object, found: Mapping[str, str]) -> object:
     if isinstance(value, Enum):
         return value
     if isinstance(value, str):
-        text = masked(value)
+        text = mask_secrets(value)
         for secret in sorted([one for one in found if one in text], key=len, reverse=True):
             text = _without(text, secret, f"[secret: {found[secret]}]")
         return text

@@ -17,7 +17,7 @@ ATTEMPTS = 5
 """How often a write is begun while others change what it is made from."""
 
 
-class Outdated(StoreBusy):
+class ChangedMeanwhile(StoreBusy):
     """Others changed or forgot what a write was made from; nothing was written."""
 
     def __init__(self, id: str) -> None:
@@ -27,7 +27,7 @@ class Outdated(StoreBusy):
 def until_current(write: Callable[[], R]) -> R:
     """Read and write; if others change what was read before it is written, do both again."""
     for _ in range(ATTEMPTS - 1):
-        with suppress(Outdated):
+        with suppress(ChangedMeanwhile):
             return write()
     return write()
 
@@ -44,20 +44,20 @@ def check_as_read(memories: Iterable[Memory], reader: Reader) -> None:
     now = reader.get(list(read)) if read else {}
     for id, one in read.items():
         if id not in now or replace(now[id], usage=one.usage) != one:
-            raise Outdated(id)
+            raise ChangedMeanwhile(id)
 
 
 def check_names(entities: Iterable[Entity], reader: Reader) -> None:
     """Refuse to write names that were read in the store and forgotten since."""
     read = {one.id: one for one in entities}
-    now = {one.id: {one.name, *one.aliases} for one in reader.named(list(read))} if read else {}
+    now = {one.id: {one.name, *one.aliases} for one in reader.entities_by_id(list(read))} if read else {}
     for id, one in read.items():
         if not now.get(id, set[str]()).issuperset((one.name, *one.aliases)):
-            raise Outdated(id)
+            raise ChangedMeanwhile(id)
 
 
 def check_entries(entries: Iterable[Entry], reader: Reader) -> None:
     """Refuse to undo entries of the journal that others have undone, or whose text was forgotten since."""
     for entry in entries:
         if entry not in reader.journal(entry.verb, entry.subjects[0], EVERY_ENTRY):
-            raise Outdated(entry.id)
+            raise ChangedMeanwhile(entry.id)

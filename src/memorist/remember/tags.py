@@ -25,16 +25,16 @@ Names = Mapping[str, Sequence[str]]
 
 
 @dataclass(slots=True)
-class Tags:
+class MemoryTags:
     """The tags of some memories, and the links to them."""
 
     rows: dict[str, Memory] = field(default_factory=dict[str, Memory])
     links: list[Link] = field(default_factory=list[Link])
 
 
-def tags_of(memories: Iterable[Memory], named: Names) -> Tags:
+def tags_of(memories: Iterable[Memory], named: Names) -> MemoryTags:
     """The tags of memories; tags with the same label in the same scope are one."""
-    made = Tags()
+    made = MemoryTags()
     for memory in memories:
         for label in labels_of(memory, named.get(memory.id, ())):
             tag = _tag(label, memory)
@@ -62,7 +62,7 @@ def tag_known(memories: Sequence[Memory], store: Store, embedder: StoreEmbedder 
     if not bare:
         return
     facts = facts_stated_by({one.id for one in bare}, store)
-    tags = tags_of([*bare, *facts], names_in(*about(bare, store.alike, find)))
+    tags = tags_of([*bare, *facts], names_in(*about(bare, store.entities_by_prefix, find)))
     rows = list(tags.rows.values())
     vectors = embedder.vectors(rows) if embedder and rows else {}
 

@@ -54,7 +54,7 @@ class Claim:
     @property
     def same(self) -> str:
         """The value without its spelling: equal for two spellings of one value."""
-        return folded(self.value)
+        return fold_value(self.value)
 
 
 Event = tuple[datetime, Claim, bool]
@@ -76,7 +76,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SegmentVersion:
     """A segment as we knew it from `ingested_at` on.
 
     Its end was known from `expired_at` on; where that changed again, the form was taken back and another is in its
@@ -89,7 +89,7 @@ class Form:
     retracted_at: datetime | None = None
 
 
-def folded(value: str) -> str:
+def fold_value(value: str) -> str:
     """A value without case and extra spaces."""
     return " ".join(one_case(value).split())
 
@@ -104,14 +104,14 @@ def timeline(claims: Iterable[Claim]) -> list[Segment]:
     return sorted(segments.values(), key=lambda one: (one.start, one.name[0]))
 
 
-def forms(claims: Iterable[Claim]) -> list[Form]:
+def forms(claims: Iterable[Claim]) -> list[SegmentVersion]:
     """Everything that was ever known about a slot, as rows.
 
     At (as_of, known_at), exactly those segments of `timeline(claims known by then)` are visible that hold at as_of.
     """
     line = _Line()
-    current: dict[Name, Form] = {}
-    past: list[Form] = []
+    current: dict[Name, SegmentVersion] = {}
+    past: list[SegmentVersion] = []
     for moment, learnt in groupby(sorted(dict.fromkeys(claims), key=_known), _known):
         before, after = line.add(learnt)
         for name in [name for name in before if name not in after]:
@@ -125,7 +125,7 @@ def forms(claims: Iterable[Claim]) -> list[Form]:
             else:
                 if known is not None:
                     past.append(replace(known, retracted_at=moment))
-                current[name] = Form(segment, moment, None if segment.end is None else moment)
+                current[name] = SegmentVersion(segment, moment, None if segment.end is None else moment)
     return [*past, *current.values()]
 
 

@@ -11,12 +11,12 @@ from typing import TypeVar, cast
 
 from memorist.errors import Error, NotFound, failures_of
 from memorist.model import Entity, Kind, Memory, Outcome, Remembered, new_or_changed
-from memorist.models.embedding_text import TurnsAround, alone, numbered, spoken
+from memorist.models.embedding_text import TurnsAround, alone, number_turns, text_without_speaker
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Entry, Job, Kept, Reader, Record, Store, Vectors
 from memorist.remember.entities import Find, about, names
 from memorist.remember.extract import Statement, entities, mentions, statements
-from memorist.remember.fact_rows import Slot, claims_in, earlier, settled, slot_of
+from memorist.remember.fact_rows import Slot, claims_in, earlier, settle_claims, slot_of
 from memorist.remember.fact_updates import (
     FACT_KINDS,
     NewVersions,
@@ -24,14 +24,14 @@ from memorist.remember.fact_updates import (
     claims_of,
     says_the_same,
     settle,
-    unopposed,
+    unopposed_claims,
 )
 from memorist.remember.gates import BY_GATES, CONTENT, EDITS, IN_ORDER, Checked, Gate, Gates
 from memorist.remember.gates.checks import instructions, size
 from memorist.remember.incoming import Incoming, with_followers, without
 from memorist.remember.record import is_unchanged
 from memorist.remember.rereading import is_as_read, until_current
-from memorist.remember.timeline import Claim, folded
+from memorist.remember.timeline import Claim, fold_value
 from memorist.text.chatter import is_filler
 from memorist.text.facts import sentence
 
@@ -98,14 +98,14 @@ class Writer:
         What is known already is left as it is. Texts that were checked before are not checked again.
         """
         passed = self.check(memories) if checked is None else checked
-        return self.steadily(lambda: self._kept(passed, gated=True))
+        return self.retry_if_reembedded(lambda: self._kept(passed, gated=True))
 
     def edit(self, id: str, change: Callable[[Memory], Memory]) -> Remembered:
         """Keep the next version of a memory, as the gates leave it; nothing is written if nothing changes.
 
         It follows the memory as the store has it when it is written: one that is forgotten meanwhile stays forgotten.
         """
-        return self.steadily(lambda: self._edited(id, change))
+        return self.retry_if_reembedded(lambda: self._edited(id, change))
 
     def _edited(self, id: str, change: Callable[[Memory], Memory]) -> Remembered:
         before = self._store.get([id]).get(id)
@@ -130,7 +130,7 @@ class Writer:
         With `once`, a claim of the same source that differs only in when it became known is the same claim.
         """
         slot = replace(slot, subject=self._canonical([slot.subject])[slot.subject])
-        checked = self._checked(settled(slot, [claim])[:1], CONTENT)
+        checked = self._checked(settle_claims(slot, [claim])[:1], CONTENT)
         slot, claim = _as_checked(claim, checked.memories[0])
         outcome = Outcome.KEPT
 
@@ -139,7 +139,7 @@ class Writer:
 
             def plan(reader: Reader) -> Batch:
                 nonlocal claim, outcome
-                known = claims_in(filter(slot.holds, reader.keyed([slot.key])))
+                known = claims_in(filter(slot.holds, reader.by_key([slot.key])))
                 if once:
                     claim = earlier(claim, known)
                 outcome = Outcome.KNOWN if claim in known else Outcome.KEPT
@@ -148,8 +148,8 @@ class Writer:
 
             self._store.update(plan)
 
-        self.steadily(write)
-        resting = [row for row in filter(slot.holds, self._store.keyed([slot.key])) if claim in claims_in([row])]
+        self.retry_if_reembedded(write)
+        resting = [row for row in filter(slot.holds, self._store.by_key([slot.key])) if claim in claims_in([row])]
         there = sorted(resting, key=lambda row: row.times.retracted_at is not None)
         fact = there[0] if there else checked.memories[0]  # forgotten since
         return Remembered.of(fact, outcome, checked.answers[0].decisions)
@@ -164,17 +164,17 @@ class Writer:
             def plan(reader: Reader) -> Batch:
                 if not is_as_read(memory, reader):
                     return Batch()  # forgotten or changed meanwhile
-                batch = settle(by_slot(unopposed(claims, reader)), reader, fresh).batch(reader)
+                batch = settle(by_slot(unopposed_claims(claims, reader)), reader, fresh).batch(reader)
                 return with_tags(replace(batch, entities=[*named, *batch.entities]))
 
             self._store.update(plan)
 
-        self.steadily(write)
+        self.retry_if_reembedded(write)
 
-    def steadily(self, write: Callable[[], R]) -> R:
+    def retry_if_reembedded(self, write: Callable[[], R]) -> R:
         """Embed and write; if the store is re-embedded, or what was read is changed in between, do both again."""
         embedder = self.embedder
-        return until_current(write if embedder is None else lambda: embedder.steadily(write))
+        return until_current(write if embedder is None else lambda: embedder.retry_if_reembedded(write))
 
     def prepare(self, memories: Sequence[Memory], *, derived: bool = False, embed: bool = True) -> Incoming:
         """Memories ready for a caller's own write: steps, lessons and notes, which are never repeats of others.
@@ -226,7 +226,7 @@ class Writer:
         known = checked.known
         asked = [one.id for one in checked.memories if one.id not in known]
         known = {**{id: one for id, one in known.items() if one}, **(self._store.get(asked) if asked else {})}
-        new = list(numbered(new_or_changed(checked.memories, known), self._store))
+        new = list(number_turns(new_or_changed(checked.memories, known), self._store))
         if self._extract:
             new = list(map(_dated, new))
         near = TurnsAround(new if self.embedder and embed else (), self._store)
@@ -234,7 +234,7 @@ class Writer:
         alike: list[Entity] = []
 
         def noted(names: Sequence[str]) -> list[Entity]:
-            alike.extend(self._store.alike(names))
+            alike.extend(self._store.entities_by_prefix(names))
             return alike
 
         entities, links = about(new, noted, self._find) if self._extract and new else ([], [])
@@ -298,7 +298,7 @@ class Writer:
     def _learn_noise(self, memories: Sequence[Memory]) -> None:
         """Add to the noise bank what was said without content: no fact, no name, no date, and only stop words."""
         unflagged = [one for one in memories if one.kind is Kind.EPISODIC and not one.mentions and not one.worth.flags]
-        empty = [said for one in unflagged if is_filler(said := spoken(one)) and not entities(said)]
+        empty = [said for one in unflagged if is_filler(said := text_without_speaker(one)) and not entities(said)]
         if empty and self.embedder:
             from memorist.models.noise_bank import learn_noise
 
@@ -320,7 +320,7 @@ class Writer:
 
     def _clean(self, slot: Slot, claim: Claim) -> tuple[Slot, Claim]:
         """A claim that a model read, as the gates leave it."""
-        row = settled(slot, [claim])[0]
+        row = settle_claims(slot, [claim])[0]
         clean = self.derived_record(Kept(row)).memory
         return (slot, claim) if clean is row else _as_checked(claim, clean)
 
@@ -330,10 +330,10 @@ class Writer:
         known = defaultdict[str, set[str]](set)
         for entity in entities:
             for alias in entity.aliases:
-                known[folded(alias)].add(entity.name)
+                known[fold_value(alias)].add(entity.name)
         for entity in entities:
-            known[folded(entity.name)] = set()
-        called = {name: known.get(folded(name), ()) for name in names}
+            known[fold_value(entity.name)] = set()
+        called = {name: known.get(fold_value(name), ()) for name in names}
         return {name: next(iter(one)) if len(one) == 1 else name for name, one in called.items()}
 
     def _fact_vectors(self, claims: Sequence[tuple[Slot, Claim]]) -> dict[str, Vectors]:
@@ -346,7 +346,7 @@ class Writer:
             return lambda batch: batch
         from memorist.remember.tags import names_in, tags_of, with_tags
 
-        facts = (settled(slot, [claim])[0] for slot, claim in claims)
+        facts = (settle_claims(slot, [claim])[0] for slot, claim in claims)
         rows = tags_of([*texts.memories, *facts], names_in(texts.entities, texts.links)).rows.values()
         return partial(with_tags, vectors=self.embedder.vectors(list(rows)) if self.embedder else {})
 

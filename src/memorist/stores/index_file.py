@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from memorist.errors import Error
 from memorist.files import PRIVATE, make_folder, refusing, scratch, sweep_folder, sync
-from memorist.stores.index.parts import Chosen, Damaged, Written, map_parts, read_about, write_parts
+from memorist.stores.index.arrays import Chosen, Damaged, Written, map_parts, read_about, write_parts
 
 if TYPE_CHECKING:
     from memorist.stores.index import Index, IndexView

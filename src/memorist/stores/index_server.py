@@ -22,8 +22,8 @@ from weakref import WeakSet
 from memorist.errors import Error
 from memorist.files import PRIVATE, make_folder, refusing, sync
 from memorist.ports.notices import Notice, log
+from memorist.stores.index.arrays import Damaged, Listed, finish, read_about
 from memorist.stores.index.paging import CAN_MAP, Layout, PagedFile, digest_of
-from memorist.stores.index.parts import Damaged, Listed, finish, read_about
 from memorist.stores.index_file import Counters, IndexFile, made_by
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ PACE = 3
 """After each batch, fetching the rest of a file rests for this many times as long."""
 
 
-class Manifest(NamedTuple):
+class IndexManifest(NamedTuple):
     """A published index: the token, counters and rows of its file, the file's list of arrays, the pages' digests."""
 
     token: str
@@ -50,7 +50,7 @@ class Manifest(NamedTuple):
 class PageStore(Protocol):
     """Where pages are kept."""
 
-    def newest(self) -> Manifest | None:
+    def newest(self) -> IndexManifest | None:
         """The index that was published last, unless something was erased since."""
         ...
 
@@ -58,7 +58,7 @@ class PageStore(Protocol):
         """Pages by their digests; those that are gone are left out."""
         ...
 
-    def publish(self, manifest: Manifest, read: Callable[[int], bytes]) -> bool:
+    def publish(self, manifest: IndexManifest, read: Callable[[int], bytes]) -> bool:
         """Keep the pages that are missing, and then the manifest; False if something was erased meanwhile.
 
         `read` gives the bytes of a page by its number.
@@ -73,7 +73,7 @@ class PageStore(Protocol):
 class Served(NamedTuple):
     """A published index, and the sparse file that it is fetched into."""
 
-    manifest: Manifest
+    manifest: IndexManifest
     file: PagedFile
 
     @property
@@ -152,7 +152,7 @@ class ServerIndex:
                 return
             digests = b"".join(digest_of(layout.read(file, page)) for page in range(len(layout)))
             listing = json.dumps(about).encode()
-            manifest = Manifest(about["token"], Counters(*about["at"]), rows, listing, digests)
+            manifest = IndexManifest(about["token"], Counters(*about["at"]), rows, listing, digests)
             self._store.publish(manifest, lambda page: layout.read(file, page))
 
     def note_load(self, rows: int) -> None:
@@ -164,7 +164,7 @@ class ServerIndex:
         """Remove the sparse files of this machine."""
         remove_sparse(self._file.path)
 
-    def _sparse(self, manifest: Manifest, listed: dict[str, Listed]) -> PagedFile | None:
+    def _sparse(self, manifest: IndexManifest, listed: dict[str, Listed]) -> PagedFile | None:
         path = self._file.path.with_name(f"{self._file.path.name}.{manifest.token}{SPARSE}")
         size = max(one.end for one in listed.values()) + len(manifest.listing)
         with suppress(OSError, Error):  # there is no cache folder
@@ -190,7 +190,7 @@ def _listed(about: dict[str, Any]) -> dict[str, Listed]:
     return {name: Listed(*one) for name, one in about["parts"].items()}
 
 
-def _is_current(known: Manifest, about: dict[str, Any]) -> bool:
+def _is_current(known: IndexManifest, about: dict[str, Any]) -> bool:
     """Whether a published index is of the version and epoch of a file."""
     with suppress(ValueError, LookupError, TypeError):
         return json.loads(known.listing)["made_by"] == about["made_by"] and known.at.epoch == about["at"][0]

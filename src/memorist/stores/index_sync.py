@@ -14,8 +14,8 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 from memorist.errors import Error
+from memorist.stores.index.arrays import Unfetched
 from memorist.stores.index.entries import IndexEntry, joins, related_pairs
-from memorist.stores.index.parts import Unfetched
 from memorist.stores.index_file import Counters, IndexFile
 from memorist.stores.rows import Row
 

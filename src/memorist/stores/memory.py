@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import Entity, Filter, Link, Memory, Noise, Usage, follows
+from memorist.model import Entity, Filter, Link, Memory, NoiseText, Usage, follows
 from memorist.ports import Batch, Embedded, Entry, Held, Job, Page, Plan, Record, StoreStats, Vectors
 from memorist.stores.index import Index, IndexView, entry_of, half_precision
 from memorist.stores.memory_tables import (
@@ -35,7 +35,7 @@ from memorist.stores.rules import (
     next_version,
     position_of,
 )
-from memorist.text.words import beginning, fold
+from memorist.text.words import fold, name_prefix
 
 Views = Mapping[str, NDArray[Any]]
 
@@ -84,7 +84,7 @@ class MemoryStore:
         with self._lock:
             self._prepared.prepare(embedding, dim, self._adopted)
 
-    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+    def without_vectors(self, embedding: str, limit: int) -> list[Memory]:
         with self._lock:
             return list(islice(self._without(embedding), limit))
 
@@ -168,12 +168,12 @@ class MemoryStore:
             versions = [self._kept[version].memory for version in self._with_versions([id])]
         return sorted(versions, key=lambda memory: memory.version, reverse=True)
 
-    def keyed(self, keys: Sequence[str]) -> list[Memory]:
+    def by_key(self, keys: Sequence[str]) -> list[Memory]:
         asked = set(keys)
         with self._lock:
             return [kept.memory for kept in self._in_order() if kept.memory.origin.key in asked]
 
-    def saying(self, texts: Sequence[str]) -> list[Memory]:
+    def by_text(self, texts: Sequence[str]) -> list[Memory]:
         with self._lock:
             held = sorted([self._kept[id] for id in self._sayings.of(texts)], key=lambda kept: kept.place)
             return [kept.memory for kept in held]
@@ -223,16 +223,16 @@ class MemoryStore:
         with self._lock:
             return self._entities.called(lambda name: fold(name) in asked)
 
-    def named(self, ids: Sequence[str]) -> list[Entity]:
+    def entities_by_id(self, ids: Sequence[str]) -> list[Entity]:
         """The entities with these ids, by id."""
         with self._lock:
             return [self._entities[id] for id in sorted(set(ids)) if id in self._entities]
 
-    def alike(self, names: Sequence[str]) -> list[Entity]:
+    def entities_by_prefix(self, names: Sequence[str]) -> list[Entity]:
         """Entities with a name or alias that shares a three-letter prefix with one of these, by id."""
-        asked = tuple({beginning(name) for name in names})
+        asked = tuple({name_prefix(name) for name in names})
         with self._lock:
-            return self._entities.called(lambda name: beginning(name).startswith(asked))
+            return self._entities.called(lambda name: name_prefix(name).startswith(asked))
 
     def touch(self, ids: Sequence[str], at: datetime) -> None:
         with self._lock:
@@ -291,7 +291,7 @@ class MemoryStore:
             kept = [one.memory for one in self._in_order()]
             vectors, journal = self.vectors([memory.id for memory in kept]), list(self._journal.values())
             whole = all_records(kept, vectors, self._entities, self._links, self.jobs(), journal, self._shown)
-            everything = [self.stats(), *whole, *map(Noise, self._noise)]
+            everything = [self.stats(), *whole, *map(NoiseText, self._noise)]
         yield from everything
 
     def close(self) -> None:

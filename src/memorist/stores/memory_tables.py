@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from memorist.errors import Closed
 from memorist.model import Entity, Link, Memory, Showing
 from memorist.ports import Entry, Job, Kept, Record, StoreStats, Vectors
-from memorist.stores.rules import TEXT_RELATIONS, Adopted, check_adoption, check_views, prepared_generation
+from memorist.stores.rules import TEXT_RELATIONS, Adopted, check_adoption, check_views, require_prepared
 from memorist.text.sameness import canonical
 
 LinkKey = tuple[str, str, str]
@@ -167,7 +167,7 @@ class PreparedGenerations:
         return prepared.adopted, {place: views for place, (_, views) in prepared.made.items()}
 
     def _named(self, name: str) -> _Generation:
-        return prepared_generation(self._prepared.get(name), name)
+        return require_prepared(self._prepared.get(name), name)
 
 
 HeldMemory = tuple[Memory, Mapping[str, NDArray[Any]]]

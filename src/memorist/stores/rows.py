@@ -203,11 +203,11 @@ def memory_row(memory: Memory, words: str, original_words: str | None) -> dict[s
                 f"the {part.name} of {memory.id} cannot be kept as JSON ({error})",
                 remedy="Use texts, numbers, booleans, None, lists and dictionaries with text keys.",
             ) from error
-    derived = (words, original_words, said(memory.text))
+    derived = (words, original_words, text_fingerprint(memory.text))
     return dict(zip((*COLUMNS, *DERIVED_COLUMNS), (*values, *derived), strict=True))
 
 
-def said(text: str) -> str:
+def text_fingerprint(text: str) -> str:
     """What a text is found by when it is said again: equal for texts that are the same."""
     return fingerprint("said", canonical(text))
 

@@ -66,7 +66,7 @@ def _check_shape(id: str, view: str, shape: tuple[int, ...], adopted: Adopted | 
         )
 
 
-def prepared_generation(found: T | None, name: str) -> T:
+def require_prepared(found: T | None, name: str) -> T:
     """A generation that was prepared; refuses one that was not."""
     if found is None:
         raise NotFound(f"there is no embedding generation {name!r}", remedy="Call `prepare` first.")
@@ -78,7 +78,7 @@ def next_version(known: Memory, given: Memory) -> Memory:
     return replace(given, version=known.version + 1, usage=known.usage)
 
 
-def merged_entity(known: Entity | None, given: Entity) -> Entity:
+def merge_entity(known: Entity | None, given: Entity) -> Entity:
     """An entity after it was put again: the new name and kind, and all aliases of both, including the old name."""
     if known is None:
         return given
@@ -91,7 +91,7 @@ def changed_entities(known: Mapping[str, Entity], given: Batch) -> dict[str, Ent
     """The entities of a batch merged with the known ones; unchanged ones are left out."""
     merged: dict[str, Entity] = {}
     for entity in given.entities:
-        merged[entity.id] = merged_entity(merged.get(entity.id) or known.get(entity.id), entity)
+        merged[entity.id] = merge_entity(merged.get(entity.id) or known.get(entity.id), entity)
     return {id: entity for id, entity in merged.items() if known.get(id) != entity}
 
 

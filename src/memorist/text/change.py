@@ -21,7 +21,7 @@ Kind = Literal["new value", "resumption", "end"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AnnouncedChange:
     """A change that a text announces, the words that announce it, and the old value if the text names it.
 
     The old value of a resumption is what begins again.
@@ -32,7 +32,7 @@ class Change:
     old: str | None = None
 
 
-def changes(text: str) -> Change | None:
+def changes(text: str) -> AnnouncedChange | None:
     """The change that a text announces; None if it announces none.
 
     Questions, suppositions, wishes and denials announce nothing. Where a text announces several changes, a new value
@@ -49,7 +49,7 @@ def changes(text: str) -> Change | None:
     return best if best.old else replace(best, old=next((one.old for one in found if one.old), None))
 
 
-def outdates(newer: str, other: str) -> Change | None:
+def outdates(newer: str, other: str) -> AnnouncedChange | None:
     """The change by which a newer text ends what another one says; None if there is none.
 
     The newer text names the old value, and the other text has all its words. A resumption outdates the announcement
@@ -324,14 +324,14 @@ def _hinted(text: str) -> list[_Cue]:
     return [cue for cue in cues if holds_any(folded, cue.hints)]
 
 
-def _announced(sentence: str, cues: Sequence[_Cue]) -> Iterator[Change]:
+def _announced(sentence: str, cues: Sequence[_Cue]) -> Iterator[AnnouncedChange]:
     """The changes of one sentence, at most one per cue."""
     if _NOT_SAID.search(sentence):
         return
     for cue in cues:
         found = cue.pattern.search(sentence)
         if found and not _DENIED.search(sentence, max(0, found.start() - 24), found.start()):
-            yield Change(cue.kind, *_cue_and_old(found))
+            yield AnnouncedChange(cue.kind, *_cue_and_old(found))
 
 
 def _cue_and_old(found: re.Match[str]) -> tuple[str, str | None]:

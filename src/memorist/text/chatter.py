@@ -105,16 +105,14 @@ MARK = "‖"
 """Separates a turn from the previous one; in a text it is replaced by a plain bar."""
 
 
-def rendered_turn(
-    text: str, *, speaker: str | None = None, at: datetime | None = None, before: str | None = None
-) -> str:
+def render_turn(text: str, *, speaker: str | None = None, at: datetime | None = None, before: str | None = None) -> str:
     """`[8 May 2023] Ann: It went well. ‖ before: Ben: How was it?`; all parts but the text are optional."""
     date = f"[{at.day} {at:%B} {at.year}] " if at else ""
     context = f" {MARK} before: {before}" if before else ""
-    return f"{date}{spoken(text, speaker)}{context}"
+    return f"{date}{with_speaker(text, speaker)}{context}"
 
 
-def spoken(text: str, speaker: str | None) -> str:
+def with_speaker(text: str, speaker: str | None) -> str:
     """A text with its speaker before it, unless it begins with the speaker already."""
     plain = text.replace(MARK, "|")
     return plain if not speaker or plain.startswith(f"{speaker}:") else f"{speaker}: {plain}"
@@ -122,7 +120,7 @@ def spoken(text: str, speaker: str | None) -> str:
 
 def ending(text: str, speaker: str | None) -> str:
     """The end of a turn, as context for the next one."""
-    return spoken(text, speaker)[-NEAR:]
+    return with_speaker(text, speaker)[-NEAR:]
 
 
 LONGEST = 160

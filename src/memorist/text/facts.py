@@ -95,7 +95,7 @@ def sentence(subject: str, relation: str, object: str) -> str:
     return said if said.endswith((".", "!", "?", "。", "！", "？")) else f"{said}."
 
 
-def reworded(text: str, subject: str, relation: str, object: str) -> str:
+def reword(text: str, subject: str, relation: str, object: str) -> str:
     """The text of a fact as a reader should see it: one that was stored before relations had sentences gets its own."""
     former = f"{subject} {relation.replace('_', ' ')} {object}."
     return sentence(subject, relation, object) if text == former else text

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memorist.text.labels import unframed
+from memorist.text.labels import unframe
 from memorist.text.patterns import lazy
 from memorist.text.sameness import canonical, signs
 from memorist.text.tokens import sentences
@@ -174,7 +174,7 @@ def pieces_of(text: str) -> list[str]:
 
 
 def _undressed(line: str) -> str:
-    recalled = unframed(line)
+    recalled = unframe(line)
     return _BULLET.sub("", line) if recalled is None else _CITED.sub("", recalled)
 
 

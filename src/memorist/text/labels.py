@@ -36,7 +36,7 @@ def plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A plain text that ends no fence around it: `</` and `<|` are parted, three backticks or tildes become one."""
     return _FENCE.sub(_opened, plain(text))
 
@@ -50,7 +50,7 @@ def label(text: str | None) -> str:
 
     Empty for a text in which nothing is left.
     """
-    unsigned = _SIGNS.sub(" ", _JOINERS.sub("", quoted((text or "")[: 10 * LONGEST_LABEL])))
+    unsigned = _SIGNS.sub(" ", _JOINERS.sub("", quote((text or "")[: 10 * LONGEST_LABEL])))
     bare = " ".join(_END_COLON.sub("", unsigned).split())
     return bare if len(bare) <= LONGEST_LABEL else f"{bare[:LONGEST_LABEL].rstrip()}…"
 
@@ -126,7 +126,7 @@ def has_header(text: str) -> bool:
     return _HEADERS.search(text) is not None
 
 
-def unframed(line: str) -> str | None:
+def unframe(line: str) -> str | None:
     """The text inside a line of a context, with the citation after it; None for other lines."""
     found = _RECALLED.match(line) if _may_be_framed(line) else None
     return None if found is None else next(filter(None, found.groups()))

@@ -46,7 +46,7 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _MARKS.sub("", text)).replace(_JOINER, "")
 
 
-def beginning(name: str) -> str:
+def name_prefix(name: str) -> str:
     """The first three letters of a name, which its misspellings and short forms share."""
     return fold(name)[:3]
 

@@ -24,11 +24,11 @@ from memorist.remember.journal import (
     changes,
     difference,
     entry_called,
-    linked,
+    links_made,
+    links_removed,
+    mark_undone,
     reversal,
     reversible,
-    undone,
-    unlinked,
     usages,
     withheld_from_data,
 )
@@ -94,8 +94,8 @@ class Change:
         return {
             **changes(self.pairs),
             **usages(self.pairs),
-            **(linked(self.linked) if self.linked else {}),
-            **(unlinked(self.unlinked) if self.unlinked else {}),
+            **(links_made(self.linked) if self.linked else {}),
+            **(links_removed(self.unlinked) if self.unlinked else {}),
         }
 
 
@@ -195,7 +195,7 @@ def undo(
     entry = entry_called(store, id)
     reversible(entry)
     if WITHHELD in entry.data:
-        keep(withheld_from_data(entry.data[WITHHELD]), entry, undone(entry, now))
+        keep(withheld_from_data(entry.data[WITHHELD]), entry, mark_undone(entry, now))
     else:
         _reverse(store, [entry], now)
     return entry
@@ -235,14 +235,14 @@ def _without_claims(entries: Sequence[Entry], batch: Batch, reader: Reader) -> B
     return replace(facts, revised=[*batch.revised, *facts.revised])
 
 
-def ended(memory: Memory, at: datetime, now: datetime, superseded_by: str | None = None) -> Memory:
+def end_memory(memory: Memory, at: datetime, now: datetime, superseded_by: str | None = None) -> Memory:
     """The memory, no longer valid after `at`, as known from `now` on; `include_expired` still finds it."""
     times = memory.times  # a clock may have gone back since
     times = replace(times, valid_to=max(at, times.valid_from), expired_at=max(now, times.ingested_at))
     return replace(memory, times=times, superseded_by=superseded_by or memory.superseded_by)
 
 
-def retracted(memory: Memory, now: datetime, superseded_by: str | None = None) -> Memory:
+def retract_memory(memory: Memory, now: datetime, superseded_by: str | None = None) -> Memory:
     """The memory, hidden from every recall from `now` on; it stays in the store and in its history."""
     times = replace(memory.times, retracted_at=max(now, memory.times.ingested_at))
     return replace(memory, times=times, superseded_by=superseded_by or memory.superseded_by)

@@ -14,7 +14,7 @@ from memorist.remember.fact_rows import CLAIMS, Slot, claim_to_data, claims_in, 
 from memorist.remember.fact_updates import facts_stated_by, settle
 from memorist.remember.forgetting import dependents
 from memorist.remember.timeline import Claim
-from memorist.upkeep.change import CLAIM, RUN, SLOT, Change, ended
+from memorist.upkeep.change import CLAIM, RUN, SLOT, Change, end_memory
 
 INVALIDATE = "invalidate"
 """The verb of the journal entries."""
@@ -29,10 +29,10 @@ def invalidate(store: Store, id: str, at: datetime | None, now: datetime, supers
     def plan(reader: Reader) -> Batch:
         reason = f"invalidated {id} at {isoformat(now if at is None else at)}"
         entry = entry_about(reader, INVALIDATE, id, now, {"reason": reason})
-        return end_of(reader, existing(reader, id), at, now, entry, superseded_by)
+        return end_of(reader, existing_memory(reader, id), at, now, entry, superseded_by)
 
     store.update(plan)
-    return existing(store, id)
+    return existing_memory(store, id)
 
 
 def end_all(store: Store, ids: Sequence[str], now: datetime, run: str) -> list[str]:
@@ -96,7 +96,7 @@ def _ends(memories: Iterable[Memory], now: datetime, run: str, reader: Reader) -
             claims.setdefault(slot, []).append(claim)
             entries.append(_denied(entry, slot, claim))
         else:
-            plain.append(Change(INVALIDATE, memory.id, reason, ((memory, ended(memory, at, now)),)).batch(entry))
+            plain.append(Change(INVALIDATE, memory.id, reason, ((memory, end_memory(memory, at, now)),)).batch(entry))
     batch = settle(claims, reader).batch(reader)
     return replace(
         batch,
@@ -116,11 +116,11 @@ def end_of(
         return _deny(reader, memory, at, now, superseded_by, entry)
     if superseded_by is not None and not reader.get([superseded_by]):
         raise NotFound(f"There is no memory {superseded_by!r}", remedy="Pass the id of the memory that came after.")
-    after = ended(memory, at, now, superseded_by)
+    after = end_memory(memory, at, now, superseded_by)
     return Change(entry.verb, memory.id, entry.data["reason"], ((memory, after),)).batch(entry)
 
 
-def existing(reader: Reader, id: str) -> Memory:
+def existing_memory(reader: Reader, id: str) -> Memory:
     """The memory with an id, which must exist."""
     memory = reader.get([id]).get(id)
     if memory is None:

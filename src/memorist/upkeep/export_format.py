@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import Entity, Link, Memory, Noise, Showing, from_data, instant, isoformat, to_data
+from memorist.model import Entity, Link, Memory, NoiseText, Showing, from_data, instant, isoformat, to_data
 from memorist.model.arguments import MOST_NESTED, nests_deeper
 from memorist.ports import Embedded, Entry, Job, Kept, Record, StoreStats, Vectors
-from memorist.validate import validated
+from memorist.validate import validate
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -57,12 +57,12 @@ def header_from_data(data: Data) -> ExportHeader:
         raise InvalidInput("it is not an export of Memorist", remedy="Pass a file that `export()` wrote.")
     if version > FORMAT:
         raise InvalidInput(f"it has format {version}; this version reads up to {FORMAT}", remedy="Upgrade Memorist.")
-    embedding = validated(data.get("embedding") or {}, Mapping[str, Any], "embedding")
+    embedding = validate(data.get("embedding") or {}, Mapping[str, Any], "embedding")
     return ExportHeader(
-        validated(data.get("space"), str, "space"),
-        validated(embedding.get("generation"), str | None, "generation"),
-        validated(embedding.get("dimension"), int | None, "dimension"),
-        validated(data.get("counts", {}), Mapping[str, int], "counts"),
+        validate(data.get("space"), str, "space"),
+        validate(embedding.get("generation"), str | None, "generation"),
+        validate(embedding.get("dimension"), int | None, "dimension"),
+        validate(data.get("counts", {}), Mapping[str, int], "counts"),
     )
 
 
@@ -85,7 +85,7 @@ def record_to_data(record: Record) -> dict[str, Any]:
             return {"entry": to_data(record)}
         case Showing():
             return {"shown": [record.session, record.id, isoformat(record.at)]}
-        case Noise():
+        case NoiseText():
             return {"noise": record.text}
 
 
@@ -128,7 +128,7 @@ def _job_data(job: Job) -> list[Any]:
 
 def _job(data: Any) -> Job:
     task, subject, due, attempts, error = data
-    return Job(_text(task), _text(subject), _moment(due), validated(attempts, int, "attempts"), _text_or_none(error))
+    return Job(_text(task), _text(subject), _moment(due), validate(attempts, int, "attempts"), _text_or_none(error))
 
 
 def _entity(data: Any) -> Entity:
@@ -138,11 +138,11 @@ def _entity(data: Any) -> Entity:
 
 def _link(data: Any) -> Link:
     source, relation, target, weight = data
-    return Link(_text(source), _text(relation), _text(target), validated(weight, float, "weight"))
+    return Link(_text(source), _text(relation), _text(target), validate(weight, float, "weight"))
 
 
 def _entry(data: Any) -> Entry:
-    kept = validated(data["data"], Mapping[str, Any], "data")
+    kept = validate(data["data"], Mapping[str, Any], "data")
     return Entry(_text(data["id"]), _moment(data["at"]), _text(data["verb"]), _texts(data["subjects"]), kept)
 
 
@@ -152,15 +152,15 @@ def _showing(data: Any) -> Showing:
 
 
 def _text(value: object) -> str:
-    return validated(value, str, "a text")
+    return validate(value, str, "a text")
 
 
 def _text_or_none(value: object) -> str | None:
-    return validated(value, str | None, "a text")
+    return validate(value, str | None, "a text")
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    return validated(value, tuple[str, ...], "a list of texts")
+    return validate(value, tuple[str, ...], "a list of texts")
 
 
 def _moment(value: object) -> datetime:
@@ -173,7 +173,7 @@ READERS: Mapping[str, Callable[[Any], Record]] = {
     "job": _job,
     "entry": _entry,
     "shown": _showing,
-    "noise": lambda data: Noise(_text(data)),
+    "noise": lambda data: NoiseText(_text(data)),
 }
 
 
@@ -194,5 +194,5 @@ def unpack_vectors(data: Data, embedding: str | None) -> Vectors:
     def vector(text: str) -> Vector:
         return np.frombuffer(b64decode(text, validate=True), "<f2").astype(np.float32)
 
-    views = validated(data, Mapping[str, str], "vectors")
+    views = validate(data, Mapping[str, str], "vectors")
     return Embedded(embedding, {view: vector(text) for view, text in views.items()})

@@ -10,11 +10,11 @@ from typing import Any, Literal, cast, get_args
 from memorist.errors import InvalidInput
 from memorist.model import DOUBTED, Memory, Recall, Tier, fingerprint, instant, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
-from memorist.remember.gates.verdict import flagged
+from memorist.remember.gates.verdict import with_flag
 from memorist.remember.journal import UNDONE
-from memorist.upkeep.change import EVERY_ENTRY, Change, retracted
-from memorist.upkeep.ending import end_of, entry_about, existing
-from memorist.validate import validated
+from memorist.upkeep.change import EVERY_ENTRY, Change, retract_memory
+from memorist.upkeep.ending import end_of, entry_about, existing_memory
+from memorist.validate import validate
 
 Verdict = Literal["useful", "wrong", "outdated", "hide"]
 FEEDBACK, JUDGED, PIN = "feedback", "judged", "pin"
@@ -59,7 +59,7 @@ def recall_seen(recall: Recall | Mapping[str, Any], clean: Callable[[str], str] 
 
 
 def _text(value: object) -> str:
-    return cast("str", validated(value, str, "recall"))
+    return cast("str", validate(value, str, "recall"))
 
 
 def feedback(store: Store, id: str, verdict: str, now: datetime, recall: RecallSeen | None = None) -> Memory:
@@ -75,10 +75,10 @@ def feedback(store: Store, id: str, verdict: str, now: datetime, recall: RecallS
         return replace(batch, journal=[*batch.journal, *judged])
 
     store.update(plan)
-    return existing(store, id)
+    return existing_memory(store, id)
 
 
-def judged(store: Store) -> Iterator[JudgedRecall]:
+def judged_recalls(store: Store) -> Iterator[JudgedRecall]:
     """Every recall with feedback that was not undone, oldest first; benchmarks use it."""
     undone = {entry.id for entry in store.journal(FEEDBACK, limit=EVERY_ENTRY) if UNDONE in entry.data}
     recalls: dict[str, list[Entry]] = {}
@@ -95,7 +95,7 @@ def judged(store: Store) -> Iterator[JudgedRecall]:
 
 
 def _judge(reader: Reader, id: str, verdict: Verdict, now: datetime) -> Batch:
-    memory = existing(reader, id)
+    memory = existing_memory(reader, id)
     reason = f"{id} was called {verdict}"
     entry = entry_about(reader, FEEDBACK, id, now, {"verdict": verdict, "reason": reason})
     if verdict == "outdated":
@@ -125,14 +125,14 @@ def _useful(memory: Memory, now: datetime) -> Memory:
 def _wrong(memory: Memory, now: datetime) -> Memory:
     worth = memory.worth
     relevance, confidence = max(-MOST, worth.relevance - 1), max(0.0, worth.confidence - DOUBT)
-    return flagged(replace(memory, worth=replace(worth, relevance=relevance, confidence=confidence)), DOUBTED)
+    return with_flag(replace(memory, worth=replace(worth, relevance=relevance, confidence=confidence)), DOUBTED)
 
 
 def _hide(memory: Memory, now: datetime) -> Memory:
     """Retracted: only a recall that asks for an earlier state of knowledge returns it."""
     if memory.times.retracted_at is not None:
         raise InvalidInput(f"{memory.id!r} is hidden already", remedy="There is nothing left to hide.")
-    return flagged(retracted(memory, now), HIDDEN)
+    return with_flag(retract_memory(memory, now), HIDDEN)
 
 
 _VERDICTS: Mapping[str, Callable[[Memory, datetime], Memory]] = {"useful": _useful, "wrong": _wrong, "hide": _hide}
@@ -142,7 +142,7 @@ def pin(store: Store, id: str, now: datetime, *, on: bool = True) -> Memory:
     """Pin a memory, or unpin it: it then has the tier of a new memory. A second time changes nothing."""
 
     def plan(reader: Reader) -> Batch:
-        memory = existing(reader, id)
+        memory = existing_memory(reader, id)
         if (memory.tier is Tier.PINNED) == on:
             return Batch()
         if on:
@@ -152,7 +152,7 @@ def pin(store: Store, id: str, now: datetime, *, on: bool = True) -> Memory:
         return Change(PIN, id, reason, ((memory, after),)).batch(entry_about(reader, PIN, id, now, {"reason": reason}))
 
     store.update(plan)
-    return existing(store, id)
+    return existing_memory(store, id)
 
 
 def _check_current(memory: Memory) -> None:

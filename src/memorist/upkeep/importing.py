@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from memorist.errors import EmbeddingMismatch, Error, InvalidInput, NotFound
-from memorist.model import DENIES, STATES, Entity, Link, Memory, Noise, Showing, new_or_changed
+from memorist.model import DENIES, STATES, Entity, Link, Memory, NoiseText, Showing, new_or_changed
 from memorist.ports import Batch, Entry, Job, Kept, Progress, Reader, Record, Store
 from memorist.remember.derived import DERIVED, LABELS
 from memorist.remember.fact_rows import CLAIMS, Slot, claims_in, slot_of, sources_of
@@ -20,7 +20,7 @@ from memorist.remember.journal import SYNC
 from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data, record_from_data
 
 T = TypeVar("T")
-R = TypeVar("R", Entity, Link, Job, Entry, Showing, Noise)
+R = TypeVar("R", Entity, Link, Job, Entry, Showing, NoiseText)
 BATCH = 256
 """Lines per write: a killed import loses at most these."""
 FROM_TEXT = ("subject", "object", "mentions", STATES, DENIES)
@@ -238,7 +238,7 @@ def _write(store: Store, batch: _ImportBatch, merged: _Merged) -> None:
     store.update(merge.plan)
     merged.add(merge.outcome)
     known = store.noise()
-    if fresh := [one.text for one in batch.of(Noise) if one.text not in known]:
+    if fresh := [one.text for one in batch.of(NoiseText) if one.text not in known]:
         store.learn_noise(fresh, keep=len(known) + len(fresh))
     for one in batch.of(Showing):
         if one.id not in store.shown(one.session, one.at):
@@ -293,7 +293,7 @@ class _Merge:
         """Set aside facts whose slot has a history in the store, unless this import wrote that history."""
         kept = self.batch.kept
         facts = {id: slot for id, one in kept.items() if (slot := _slot(one.memory)) is not None}
-        rows = reader.keyed(list({slot.key for slot in facts.values()})) if facts else []
+        rows = reader.by_key(list({slot.key for slot in facts.values()})) if facts else []
         there = {(row.scope, row.origin.key, row.worth.classification) for row in rows}
         for id, slot in facts.items():
             if slot in self.merged.begun or (slot.scope, slot.key, slot.classification) not in there:
@@ -360,7 +360,7 @@ def _settle_facts(store: Store, merged: _Merged) -> None:
 
 
 def _history(slot: Slot, rows: Mapping[str, Kept], links: Sequence[Link], reader: Reader) -> Batch:
-    held = {row.id for row in reader.keyed([slot.key]) if slot.holds(row)}
+    held = {row.id for row in reader.by_key([slot.key]) if slot.holds(row)}
     if not held <= rows.keys():
         fresh = {one.memory.text: one.vectors for one in rows.values() if one.vectors}
         return settle({slot: claims_in(one.memory for one in rows.values())}, reader, fresh).batch(reader)

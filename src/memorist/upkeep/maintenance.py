@@ -11,7 +11,7 @@ from pathlib import Path
 from memorist.errors import InvalidInput, StoreError
 from memorist.files import make_private, replacing, scratch, sync
 from memorist.model import HIERARCHY, Kind, Memory
-from memorist.models.embedding_text import generation_of, preceding, readings
+from memorist.models.embedding_text import generation_of, readings, turns_before
 from memorist.ports import Embedded, Embedder, Progress, Store, Vectors
 from memorist.remember.sessions.commit import INTENT_VIEW
 from memorist.upkeep.consolidate.notes import PERIODS
@@ -118,7 +118,7 @@ def reembed(store: Store, embedder: Embedder, progress: Progress | None = None) 
 
 
 def _lacking(store: Store, name: str) -> Iterator[Sequence[Memory]]:
-    while found := store.lacking(name, LOOKED_UP):
+    while found := store.without_vectors(name, LOOKED_UP):
         for start in range(0, len(found), BATCH):
             yield found[start : start + BATCH]
 
@@ -135,7 +135,7 @@ def _vectors(store: Store, embedder: Embedder, memories: Sequence[Memory]) -> di
 
 def _views(store: Store, memories: Sequence[Memory]) -> Iterator[tuple[Memory, str, str]]:
     """The texts that each memory is found by: its views, and for a procedure also its purpose."""
-    texts = readings(memories, preceding(memories, store))
+    texts = readings(memories, turns_before(memories, store))
     yield from ((memory, view, text) for memory in memories for view, text in texts[memory.id].items())
     procedures = {memory.id: memory for memory in memories if memory.kind is Kind.PROCEDURAL}
     links = [link for link in store.links(list(procedures)) if link.relation == HIERARCHY] if procedures else []

@@ -19,8 +19,8 @@ from memorist.model import (
     Memory,
     Related,
     bare_name,
-    marked,
-    marked_classification,
+    classification_of_name,
+    mark_name,
 )
 from memorist.ports import Store
 from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
@@ -97,7 +97,7 @@ def list_entities(
 ) -> list[EntitySummary]:
     """The names whose mentions a filter admits, most mentioned first."""
     start = fold(prefix or "")
-    known = [one for one in store.alike([start]) if _may_be_seen(one, where) and _begins(one, start)]
+    known = [one for one in store.entities_by_prefix([start]) if _may_be_seen(one, where) and _begins(one, start)]
     counts: defaultdict[str, _Mentions] = defaultdict(_Mentions)
     for entity, memory in _mentions(store, where, [one.id for one in known]):
         counts[bare_name(entity)].add(memory)
@@ -141,7 +141,7 @@ class _Mentions:
 
 
 def _may_be_seen(entity: Entity, where: Filter) -> bool:
-    return marked_classification(entity.id) <= where.max_classification
+    return classification_of_name(entity.id) <= where.max_classification
 
 
 def _begins(entity: Entity, start: str) -> bool:
@@ -151,7 +151,7 @@ def _begins(entity: Entity, start: str) -> bool:
 def _by_name(entities: Iterable[Entity]) -> dict[str, Entity]:
     """One entity for each name, without its classification: the least secret one that may be seen."""
     return {
-        bare_name(one.id): one for one in sorted(entities, key=lambda one: marked_classification(one.id), reverse=True)
+        bare_name(one.id): one for one in sorted(entities, key=lambda one: classification_of_name(one.id), reverse=True)
     }
 
 
@@ -178,7 +178,7 @@ def walk(store: Store, where: Filter, entity: str, hops: int = 1, limit: int = 5
             break  # what is farther comes after these
     if not edges and not _is_mentioned(store, counted, list(reached)):
         return Neighbourhood(entity, known=False)
-    name = min(starts, key=lambda one: marked_classification(one.id)).name
+    name = min(starts, key=lambda one: classification_of_name(one.id)).name
     return _told(store, where, name, reached, edges, limit)
 
 
@@ -224,7 +224,7 @@ def _edges(store: Store, where: Filter, found: Sequence[Related], hop: int) -> d
 
 def _is_mentioned(store: Store, where: Filter, names: Sequence[str]) -> bool:
     """Whether a memory that the filter admits mentions one of these entities, if only by itself."""
-    entities = [id for id in _every_form(names) if marked_classification(id) <= where.max_classification]
+    entities = [id for id in _every_form(names) if classification_of_name(id) <= where.max_classification]
     links = store.links(entities, *ROLES) if entities else []
     sources = list({link.source: None for link in links})
     pages = (store.get(sources[start : start + PAGE]) for start in range(0, len(sources), PAGE))
@@ -251,18 +251,18 @@ def _best(edges: Mapping[Pair, _Edge]) -> list[Pair]:
 
 def _every_form(ids: Iterable[str]) -> list[str]:
     """Entities in each classification."""
-    return [marked(id, each) for id in ids for each in range(MOST_CLASSIFIED + 1)]
+    return [mark_name(id, each) for id in ids for each in range(MOST_CLASSIFIED + 1)]
 
 
-def named(store: Store, where: Filter, ids: Iterable[str]) -> dict[str, Entity]:
+def visible_entities(store: Store, where: Filter, ids: Iterable[str]) -> dict[str, Entity]:
     """The entities with these ids, given without their classification, that a filter lets be seen."""
-    return _by_name(one for one in store.named(_every_form(ids)) if _may_be_seen(one, where))
+    return _by_name(one for one in store.entities_by_id(_every_form(ids)) if _may_be_seen(one, where))
 
 
 def _told(
     store: Store, where: Filter, entity: str, reached: Mapping[str, int], edges: Mapping[Pair, _Edge], limit: int
 ) -> Neighbourhood:
-    ranked, known = _best(edges), named(store, where, reached)
+    ranked, known = _best(edges), visible_entities(store, where, reached)
     best = [pair for pair in ranked if pair[0] in known and pair[2] in known][:limit]
     there = store.get([id for pair in best for id in edges[pair].newest])
     told = tuple(_edge(pair, edges[pair], known, there) for pair in best)

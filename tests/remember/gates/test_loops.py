@@ -12,7 +12,7 @@ from memorist.model.recall import FACTS_HEADER
 from memorist.recall.recipes import RECIPES
 from memorist.remember.gates.checks import form_of
 from memorist.testing import FakeEmbedder
-from memorist.text.labels import ALREADY_SHOWN, AS_DATA, FACT, HEADER, ITEM, NOTHING, framed_lines, unframed
+from memorist.text.labels import ALREADY_SHOWN, AS_DATA, FACT, HEADER, ITEM, NOTHING, framed_lines, unframe
 from tests.recipes.worlds import opened
 
 TALK = (
@@ -98,7 +98,7 @@ def test_a_frame_reads_what_it_writes() -> None:
         ALREADY_SHOWN.around("2024-06-03 Ann", id="5c1f0d2e"),
     )
     assert lines[2] == "- Ann lives in Oslo. (lives_in; 2024-06-03 to now; [1], id 5c1f0d2e)"
-    assert [unframed(line) for line in lines] == [
+    assert [unframe(line) for line in lines] == [
         "Ann: Hi. (chat.md)",
         "Ann: Hi.",
         "Ann lives in Oslo.",

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from memorist.model import Filter, Memory, Remembered
 from memorist.ports import Batch, Entry
 from memorist.remember.gates import Gates, Policy
-from memorist.remember.journal import entry_called, reversal, reversible, undone, withheld_from_data
+from memorist.remember.journal import entry_called, mark_undone, reversal, reversible, withheld_from_data
 from memorist.remember.record import Fields, record
 from memorist.remember.writer import Writer
 from memorist.stores.memory import MemoryStore
@@ -45,6 +45,6 @@ class Guarded:
         reversible(entry)
         if "memory" in entry.data:
             memory = withheld_from_data(entry.data["memory"])
-            self.store.put(Batch(memories=[memory], journal=[undone(entry, self.clock.now())]))
+            self.store.put(Batch(memories=[memory], journal=[mark_undone(entry, self.clock.now())]))
         else:
             self.store.update(lambda reader: reversal(entry, reader, self.clock.now()))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memorist.remember.ingest.documents import MEDIA, NOBODY, blocks, is_transcript
 from memorist.remember.ingest.messages import SYSTEM
-from memorist.remember.ingest.model import CHUNK, joined_blocks, split_text
+from memorist.remember.ingest.model import CHUNK, join_blocks, split_text
 from tests.remember.ingest.helpers import items, memories, pieces, positions, skipped, talk, written
 
 NOTES = """---
@@ -142,7 +142,7 @@ def test_splitting_loses_no_word_and_keeps_the_limit(text: str, limit: int) -> N
 
 @given(st.lists(st.text("x", min_size=1, max_size=20)))
 def test_joining_loses_no_block(blocks: list[str]) -> None:
-    chunks = list(joined_blocks(blocks, 30))
+    chunks = list(join_blocks(blocks, 30))
     assert "\n\n".join(chunks) == "\n\n".join(blocks)
     assert all(len(chunk) <= 30 for chunk in chunks)
 

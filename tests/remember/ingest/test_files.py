@@ -10,7 +10,18 @@ import pytest
 
 from memorist.errors import InvalidInput
 from memorist.model import Outcome
-from memorist.remember.ingest import Cleaned, File, IngestReport, Piece, Skipped, Tally, detect, files, formats, sources
+from memorist.remember.ingest import (
+    Cleaned,
+    File,
+    ImportTally,
+    IngestReport,
+    Piece,
+    Skipped,
+    detect,
+    files,
+    formats,
+    sources,
+)
 from memorist.remember.ingest.formats import NOT_UTF8, NUL
 from memorist.remember.ingest.objects import BAD_LINE
 from tests.remember.ingest.helpers import cleaned, items, memories, pieces, positions, skipped, talk, written
@@ -180,7 +191,7 @@ def test_odd_names_and_ids_can_be_printed(tmp_path: Path) -> None:
 
 
 def test_the_report_lists_the_first_hundred_and_counts_all() -> None:
-    tally = Tally()
+    tally = ImportTally()
     for number in range(250):
         tally.add(Skipped(f"line {number}", "odd" if number % 2 else f"even {number}"))
     tally.add(Cleaned("line 1", NUL))
@@ -193,7 +204,7 @@ def test_the_report_lists_the_first_hundred_and_counts_all() -> None:
     assert report.skipped_by_reason["odd"] == 125
     assert (report.kept, report.known, report.facts, report.files, report.sessions) == (1, 1, 2, 3, 1)
     assert report.cleaned_by_reason == {NUL: 1}
-    assert IngestReport() == Tally().report({})
+    assert IngestReport() == ImportTally().report({})
 
 
 def test_messages_of_one_file_share_a_session_and_others_do_not(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import memorist
-from memorist.asking.sessions import Annotation, Turn
+from memorist.asking.sessions import AgentStep, Annotation
 from memorist.errors import NotFound
 from memorist.model import Kind
 from memorist.ports import Batch
@@ -84,7 +84,7 @@ def test_a_commit_that_reads_while_the_steps_are_discarded_learns_nothing(monkey
     session = world.play()
     annotate = SessionRules.annotate
 
-    def slowly(self: SessionRules, goal: str, turns: Sequence[Turn]) -> Sequence[Annotation]:
+    def slowly(self: SessionRules, goal: str, turns: Sequence[AgentStep]) -> Sequence[Annotation]:
         if turns:
             session.discard()
         return annotate(self, goal, turns)

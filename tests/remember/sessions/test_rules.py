@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memorist.asking.sessions import Turn
+from memorist.asking.sessions import AgentStep
 from memorist.remember.sessions.rules import FAILED, MOST, REPORTED, STATED, WORKED, SessionRules, outcome, statements
 from memorist.remember.sessions.run import as_phrase, subgoals
 from tests.recorded_run import FIND, FIRST_OF_RAISE, GOAL, RAISE, REWARDS_BY_RULES, STEPS
 
 RULES = SessionRules()
-TURNS = [Turn(step.observation, step.action or "", reward=step.reward) for step in STEPS]
-any_turn = st.builds(Turn, st.text(), st.text(), reward=st.none() | st.floats(0, 1))
+TURNS = [AgentStep(step.observation, step.action or "", reward=step.reward) for step in STEPS]
+any_turn = st.builds(AgentStep, st.text(), st.text(), reward=st.none() | st.floats(0, 1))
 
 
 # How it went
@@ -59,16 +59,16 @@ def test_anything_else_tells_nothing(observed: str) -> None:
 
 
 def test_a_step_is_judged_by_what_is_observed_next() -> None:
-    turns = [Turn("ready", "run it"), Turn("it failed", "run it again"), Turn("it worked", "go home")]
+    turns = [AgentStep("ready", "run it"), AgentStep("it failed", "run it again"), AgentStep("it worked", "go home")]
     assert [one.reward for one in RULES.annotate("", turns)] == [FAILED, WORKED, None]
 
 
 def test_a_last_look_without_an_action_tells_how_it_ended() -> None:
-    assert RULES.annotate("", [Turn("All tests passed.", "")])[0].reward == WORKED
+    assert RULES.annotate("", [AgentStep("All tests passed.", "")])[0].reward == WORKED
 
 
 def test_a_given_reward_stands() -> None:
-    turns = [Turn("ready", "run it", reward=0.3), Turn("it failed", "")]
+    turns = [AgentStep("ready", "run it", reward=0.3), AgentStep("it failed", "")]
     assert RULES.annotate("", turns)[0].reward == 0.3
 
 
@@ -93,23 +93,23 @@ def test_the_recorded_run_has_two_subgoals_and_its_rewards() -> None:
     ],
 )
 def test_a_subgoal_that_is_named_opens_a_new_one(action: str, phrase: str) -> None:
-    turns = [Turn("The cake is in the oven.", "wait for the cake"), Turn("The cake is done.", action)]
+    turns = [AgentStep("The cake is in the oven.", "wait for the cake"), AgentStep("The cake is done.", action)]
     assert subgoals("", turns) == ["wait for the cake", phrase]
 
 
 def test_without_a_goal_or_an_action_what_is_seen_names_the_subgoal() -> None:
-    assert subgoals("", [Turn("The red lantern hangs above the bakery.", "")]) == ["red lantern hangs bakery"]
-    assert subgoals("Bake a cake.", [Turn("An oven.", "switch it on")]) == ["Bake a cake"]
+    assert subgoals("", [AgentStep("The red lantern hangs above the bakery.", "")]) == ["red lantern hangs bakery"]
+    assert subgoals("Bake a cake.", [AgentStep("An oven.", "switch it on")]) == ["Bake a cake"]
 
 
 def test_one_odd_step_changes_nothing_but_two_do() -> None:
-    oven, phone = Turn("The oven is cold.", "heat the oven"), Turn("A phone rings.", "answer the phone")
+    oven, phone = AgentStep("The oven is cold.", "heat the oven"), AgentStep("A phone rings.", "answer the phone")
     assert len(set(subgoals("", [oven, oven, phone, oven]))) == 1
     assert subgoals("", [oven, oven, phone, phone])[2:] == ["answer the phone"] * 2
 
 
 def test_a_new_wording_of_the_same_subgoal_keeps_the_old_words() -> None:
-    turns = [Turn("", "Now book the table"), Turn("", "Now book a table")]
+    turns = [AgentStep("", "Now book the table"), AgentStep("", "Now book a table")]
     assert subgoals("", turns) == ["book the table"] * 2
 
 
@@ -126,7 +126,7 @@ def test_statements_name_something_and_are_neither_questions_nor_guesses() -> No
         "The port of Heron is 8080. Is Heron running? Maybe Heron is down. I think port 80 is free. "
         "It is nice here. Bo restarted Heron at noon. Running: 3 4 5 6 7 8"
     )
-    found = statements([Turn(seen, "The action 5 is ignored.")])
+    found = statements([AgentStep(seen, "The action 5 is ignored.")])
     assert [(one.text, one.confidence) for one in found] == [
         ("The port of Heron is 8080.", STATED),
         ("Bo restarted Heron at noon.", REPORTED),
@@ -135,18 +135,18 @@ def test_statements_name_something_and_are_neither_questions_nor_guesses() -> No
 
 
 def test_the_surest_statements_are_kept_in_their_order() -> None:
-    told = [Turn(f"Bo moved box {number} away.", "") for number in range(MOST)]
-    stated = [Turn(f"Box {number} is in Oslo.", "") for number in range(3)]
+    told = [AgentStep(f"Bo moved box {number} away.", "") for number in range(MOST)]
+    stated = [AgentStep(f"Box {number} is in Oslo.", "") for number in range(3)]
     found = [one.text for one in statements([*told, *stated])]
     assert found == [turn.observation for turn in (*told[:2], *stated)]
 
 
 def test_a_procedure_is_the_actions_that_did_not_fail() -> None:
     turns = [
-        Turn("The server is down.", "Now restart the server", reward=0.5),
-        Turn("A shell.", "restart", reward=0.1),
-        Turn("Not allowed.", "sudo restart", reward=0.9),
-        Turn("The server is up.", "", reward=0.9),
+        AgentStep("The server is down.", "Now restart the server", reward=0.5),
+        AgentStep("A shell.", "restart", reward=0.1),
+        AgentStep("Not allowed.", "sudo restart", reward=0.9),
+        AgentStep("The server is up.", "", reward=0.9),
     ]
     (procedure,) = RULES.instructions("", "restart the server", turns)
     assert procedure.intent == "restart the server"
@@ -156,12 +156,12 @@ def test_a_procedure_is_the_actions_that_did_not_fail() -> None:
 
 
 def test_a_failed_trajectory_teaches_no_procedure() -> None:
-    assert RULES.instructions("", "restart", [Turn("down", "restart", reward=0.39)]) == ()
-    assert len(RULES.instructions("", "restart", [Turn("down", "restart now", reward=0.5)])) == 1
+    assert RULES.instructions("", "restart", [AgentStep("down", "restart", reward=0.39)]) == ()
+    assert len(RULES.instructions("", "restart", [AgentStep("down", "restart now", reward=0.5)])) == 1
 
 
 @given(st.lists(any_turn, max_size=8), st.text())
-def test_rules_read_anything_and_always_alike(turns: list[Turn], goal: str) -> None:
+def test_rules_read_anything_and_always_alike(turns: list[AgentStep], goal: str) -> None:
     read = RULES.annotate(goal, turns)
     assert len(read) == len(turns)
     assert read == RULES.annotate(goal, turns)

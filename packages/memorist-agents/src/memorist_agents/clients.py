@@ -76,7 +76,7 @@ class Hooks:
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class AgentClient:
     """A program, the file that lists its MCP servers, the key of that list, and its hooks if it has any."""
 
     name: str
@@ -198,11 +198,11 @@ _WINDSURF = Hooks(
     unit=None,
 )
 
-CLIENTS: Mapping[str, Client] = {
+CLIENTS: Mapping[str, AgentClient] = {
     client.name: client
     for client in (
-        Client("claude-code", "Claude Code", _home(".claude.json"), ".mcp.json", typed=True, hooks=_CLAUDE_CODE),
-        Client(
+        AgentClient("claude-code", "Claude Code", _home(".claude.json"), ".mcp.json", typed=True, hooks=_CLAUDE_CODE),
+        AgentClient(
             "codex",
             "Codex",
             _variable("CODEX_HOME", ".codex", "config.toml"),
@@ -211,9 +211,9 @@ CLIENTS: Mapping[str, Client] = {
             hooks=_CODEX,
             after="Then trust the hooks in Codex, with /hooks; it runs no hook before that.",
         ),
-        Client("cursor", "Cursor", _home(".cursor", "mcp.json"), ".cursor/mcp.json", hooks=_CURSOR),
-        Client("gemini", "Gemini CLI", _home(".gemini", "settings.json"), ".gemini/settings.json", hooks=_GEMINI),
-        Client(
+        AgentClient("cursor", "Cursor", _home(".cursor", "mcp.json"), ".cursor/mcp.json", hooks=_CURSOR),
+        AgentClient("gemini", "Gemini CLI", _home(".gemini", "settings.json"), ".gemini/settings.json", hooks=_GEMINI),
+        AgentClient(
             "windsurf",
             "Windsurf",
             _home(".codeium", "windsurf", "mcp_config.json"),
@@ -221,11 +221,11 @@ CLIENTS: Mapping[str, Client] = {
             works_in_project=False,
             hooks=_WINDSURF,
         ),
-        Client("zed", "Zed", _zed, ".zed/settings.json", servers="context_servers"),
-        Client(
+        AgentClient("zed", "Zed", _zed, ".zed/settings.json", servers="context_servers"),
+        AgentClient(
             "vscode", "VS Code", _application("Code", "User", "mcp.json"), ".vscode/mcp.json", "servers", typed=True
         ),
-        Client(
+        AgentClient(
             "claude-desktop",
             "Claude Desktop",
             _application("Claude", "claude_desktop_config.json"),

@@ -15,10 +15,10 @@ from memorist.errors import InvalidInput
 from memorist.surfaces.cli.app import Target
 from memorist.surfaces.cli.options import argument, command, flag, option
 from memorist.surfaces.cli.output import one_line, print_raw, say
-from memorist_agents.clients import CLIENTS, EVENTS, Client, Start
+from memorist_agents.clients import CLIENTS, EVENTS, AgentClient, Start
 
 if TYPE_CHECKING:
-    from memorist_agents.install import Change
+    from memorist_agents.install import FileChange
 
 
 app = typer.Typer()
@@ -106,7 +106,7 @@ def hook(
         from memorist_agents import hooks, payload
 
         given = payload.read(sys.stdin.buffer)
-        call = hooks.Call(_event(event), client, given, project_of(given.folder))
+        call = hooks.HookCall(_event(event), client, given, project_of(given.folder))
         if answer := hooks.handled(call, target):
             guard.answer(answer)
 
@@ -117,7 +117,7 @@ def _event(name: str) -> str:
     return name
 
 
-def _client(name: str) -> Client:
+def _client(name: str) -> AgentClient:
     if name not in CLIENTS:
         raise InvalidInput(f"There is no client {name!r}", remedy=f"Choose one of {', '.join(CLIENTS)}.")
     return CLIENTS[name]
@@ -127,7 +127,7 @@ def _folder(project: bool) -> Path | None:
     return Path.cwd() if project else None
 
 
-def _changes(client: str, start: Start, name: str, project: bool, no_hooks: bool) -> list[Change]:
+def _changes(client: str, start: Start, name: str, project: bool, no_hooks: bool) -> list[FileChange]:
     from memorist_agents import install as agents
 
     chosen = _client(client)
@@ -136,21 +136,21 @@ def _changes(client: str, start: Start, name: str, project: bool, no_hooks: bool
     return [agents.plan(file, some, name, secret=secret) for file, some in entries.items()]
 
 
-def _report(changes: Sequence[Change], dry_run: bool, copies: Sequence[Path | None] = ()) -> list[dict[str, Any]]:
+def _report(changes: Sequence[FileChange], dry_run: bool, copies: Sequence[Path | None] = ()) -> list[dict[str, Any]]:
     return [
         {"file": one.file, "written": one.needed and not dry_run, "backup": copy}
         for one, copy in zip_longest(changes, copies)
     ]
 
 
-def _print_plan(changes: Sequence[Change]) -> None:
+def _print_plan(changes: Sequence[FileChange]) -> None:
     for one in changes:
         say((f"{one_line(str(one.file))} {'would change' if one.needed else 'needs no change'}.", "dim"))
         if one.needed:
             print_raw(one.diff)
 
 
-def _print_written(changes: Sequence[Change], copies: Sequence[Path | None], client: str) -> None:
+def _print_written(changes: Sequence[FileChange], copies: Sequence[Path | None], client: str) -> None:
     title = _client(client).title
     for one, copy in zip(changes, copies, strict=True):
         if not one.needed:
@@ -170,12 +170,12 @@ def _start(target: Target, *, hooks: bool) -> Start:
 
     Otherwise the settings file of a project could choose another memory than this one.
     """
-    from memorist.config import anchored, default_db
+    from memorist.config import default_db, resolve_database
     from memorist.engine.open import locate, on_server
     from memorist.errors import has_password
 
     settings = target.settings()
-    db = anchored(settings.db or f"{default_db()}/", Path.cwd())
+    db = resolve_database(settings.db or f"{default_db()}/", Path.cwd())
     secret = db if has_password(db) else None
     if secret and hooks:
         raise InvalidInput(

@@ -27,11 +27,11 @@ class Node:
     start: int
     end: int = 0
     value: Any = None
-    parts: list[Part] = field(default_factory=list["Part"])
+    parts: list[JsonMember] = field(default_factory=list["JsonMember"])
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class JsonMember:
     """A member of an object or an element of a list; it starts at its name, if it has one."""
 
     start: int
@@ -74,7 +74,7 @@ def _container(text: str, at: int, depth: int) -> Node:
         if is_object:
             place, name = _name(text, place)
         inner = _value(text, place, depth + 1)
-        node.parts.append(Part(start, name, inner))
+        node.parts.append(JsonMember(start, name, inner))
         place = _skip(text, inner.end)
         if text[place : place + 1] == ",":
             place = _skip(text, place + 1)
@@ -200,6 +200,6 @@ def _spans(text: str, node: Node, number: int) -> Spans:
     return [(node.start + 1, node.end - 1)] if alone else [(part.start, end)]
 
 
-def _member(node: Node, name: str) -> Part | None:
+def _member(node: Node, name: str) -> JsonMember | None:
     """The last member with a name, which counts if there are several."""
     return next((part for part in reversed(node.parts) if part.name == name), None)

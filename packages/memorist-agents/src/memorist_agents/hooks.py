@@ -37,7 +37,7 @@ FENCE = "<memories>\n{}\n</memories>"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class HookCall:
     """An event, the client it comes from, and what it says."""
 
     event: str
@@ -56,7 +56,7 @@ class Call:
         return f"{self.client}:{self.payload.session}" if self.payload.session else None
 
 
-def handled(call: Call, target: Target) -> str | None:
+def handled(call: HookCall, target: Target) -> str | None:
     """Handle an event; returns what the client shall read, or None."""
     if call.payload.ignored:
         return None
@@ -74,7 +74,7 @@ def handled(call: Call, target: Target) -> str | None:
     return None if not told else _answered(call, FENCE.format(told))
 
 
-def _answered(call: Call, context: str) -> str | None:
+def _answered(call: HookCall, context: str) -> str | None:
     """The answer in the shape that the client reads; None if it reads none for this event."""
     if call.client == "cursor":
         return json.dumps({"additional_context": context}) if call.event == SESSION_START else None
@@ -93,7 +93,7 @@ def _opened(target: Target, *, create: bool = False, ahead: bool = True) -> Engi
 # Telling
 
 
-def _start_session(call: Call, target: Target) -> str:
+def _start_session(call: HookCall, target: Target) -> str:
     """The pinned memories of all projects, and what an agent of this one should know; no question is asked yet."""
     from memorist_agents.lessons import FAILED
 
@@ -106,7 +106,7 @@ def _start_session(call: Call, target: Target) -> str:
     return "\n".join(filter(None, (pins.context, known.context)))
 
 
-def _answer_prompt(call: Call, target: Target) -> str:
+def _answer_prompt(call: HookCall, target: Target) -> str:
     """The memories that probably matter for a prompt."""
     if is_noise(call.payload.prompt):
         return ""
@@ -114,7 +114,7 @@ def _answer_prompt(call: Call, target: Target) -> str:
         return _fitting(engine, call, call.payload.prompt)
 
 
-def _fitting(engine: Engine, call: Call, question: str, **filters: Any) -> str:
+def _fitting(engine: Engine, call: HookCall, question: str, **filters: Any) -> str:
     """The context for a question, if a memory that was not told before probably answers it."""
     found: Recall = engine.recall(
         question[:LONGEST_QUESTION],
@@ -135,7 +135,7 @@ def _fitting(engine: Engine, call: Call, question: str, **filters: Any) -> str:
 # Keeping
 
 
-def _keep_failure(call: Call, target: Target) -> str:
+def _keep_failure(call: HookCall, target: Target) -> str:
     """Keep a command that failed for a while; tell what helped when it failed before."""
     from memorist_agents import lessons
 
@@ -164,14 +164,14 @@ def _known(engine: Engine, key: str, scope: str) -> list[Memory]:
     from memorist.recall.request import listing_filter
 
     where = listing_filter({"scope": scope}, datetime.now(UTC))
-    return [one for one in engine.store.keyed([key]) if where.admits(one)]
+    return [one for one in engine.store.by_key([key]) if where.admits(one)]
 
 
-def _written_down(engine: Engine, call: Call) -> list[Memory]:
+def _written_down(engine: Engine, call: HookCall) -> list[Memory]:
     """The newest memories that quote this very command and error: a fix that the user or the agent wrote down."""
     from memorist.engine.waking import KINDS
     from memorist.recall.request import listing_filter
-    from memorist.recall.standing import newest
+    from memorist.recall.standing import newest_memories
     from memorist_agents import lessons
 
     quoted = lessons.quotes(call.payload.command, call.payload.error)
@@ -180,12 +180,12 @@ def _written_down(engine: Engine, call: Call) -> list[Memory]:
     words = " ".join(word for word in " ".join(quoted).split() if word.isalpha())  # numbers vary
     told = {"text": {"contains": words}, "not": lessons.FAILED}
     options: Filters = {"scope": sorted({call.scope, GLOBAL}), "kinds": KINDS, "where": told}
-    found = newest(engine.store, engine.store.view(), listing_filter(options, datetime.now(UTC)), MOST_READ)
+    found = newest_memories(engine.store, engine.store.view(), listing_filter(options, datetime.now(UTC)), MOST_READ)
     own = [one for one in found if one.origin.position is None]  # no turns of a conversation
     return [one for one in own if lessons.is_quoted(quoted, one.text)][:MOST_TOLD]
 
 
-def _keep_lessons(call: Call, target: Target) -> str:
+def _keep_lessons(call: HookCall, target: Target) -> str:
     """Keep what helped when commands failed, and standing wishes of the user."""
     from memorist_agents import lessons, transcript
 
@@ -198,7 +198,7 @@ def _keep_lessons(call: Call, target: Target) -> str:
     return ""
 
 
-def _keep_conversation(call: Call, target: Target) -> str:
+def _keep_conversation(call: HookCall, target: Target) -> str:
     """Keep what was said and learnt before the client summarises it."""
     from memorist_agents import lessons, transcript
 
@@ -210,7 +210,7 @@ def _keep_conversation(call: Call, target: Target) -> str:
     return ""
 
 
-def _keep(engine: Engine, call: Call, memories: Sequence[dict[str, Any]]) -> None:
+def _keep(engine: Engine, call: HookCall, memories: Sequence[dict[str, Any]]) -> None:
     """Keep memories in the scope of the project, in one transaction."""
     common = {"scope": call.scope, "source": call.client, "session": call.session}
     engine.remember_many([{**common, **one} for one in memories])

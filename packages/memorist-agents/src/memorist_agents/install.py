@@ -24,7 +24,7 @@ from memorist import trust
 from memorist.errors import InvalidInput, StoreError, without_passwords
 from memorist.files import PRIVATE, make_folder, replacing, write_text
 from memorist_agents import edit_json, edit_toml, preview
-from memorist_agents.clients import Client, Start, is_hook_command
+from memorist_agents.clients import AgentClient, Start, is_hook_command
 
 NAME = "memorist"
 RECORD = "installed.json"
@@ -36,7 +36,7 @@ REMEDY = "Give this user permission to write it."
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SettingsEntry:
     """A value for a settings file: under a path of names, or one of the list under that path."""
 
     path: tuple[str, ...]
@@ -45,12 +45,12 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """A change of one settings file: its bytes before and after; None if there is no file."""
 
     file: Path
     name: str
-    entries: Sequence[Entry]
+    entries: Sequence[SettingsEntry]
     before: bytes | None
     after: bytes | None
     secret: bool = False
@@ -75,19 +75,21 @@ class Change:
 
 
 def entries_of(
-    client: Client, start: Start, name: str, *, project: Path | None, hooks: bool
-) -> dict[Path, list[Entry]]:
+    client: AgentClient, start: Start, name: str, *, project: Path | None, hooks: bool
+) -> dict[Path, list[SettingsEntry]]:
     """What to write, by file: those in a project's folder, or the user's own."""
-    found: dict[Path, list[Entry]] = {}
+    found: dict[Path, list[SettingsEntry]] = {}
     file = _place(client.title, client.user(), client.project, project)
-    found[file] = [Entry((client.servers, name), client.entry(start))]
+    found[file] = [SettingsEntry((client.servers, name), client.entry(start))]
     if client.hooks is not None and hooks:
         file = _place(client.title, client.hooks.user(), client.hooks.project, project)
         into = found.setdefault(file, [])
         if client.hooks.version is not None:
-            into.append(Entry(("version",), client.hooks.version))
+            into.append(SettingsEntry(("version",), client.hooks.version))
         for hook in client.hooks.events:
-            into.append(Entry(("hooks", hook.native), client.hooks.entry(hook, client.name, start), listed=True))
+            into.append(
+                SettingsEntry(("hooks", hook.native), client.hooks.entry(hook, client.name, start), listed=True)
+            )
     return found
 
 
@@ -99,7 +101,7 @@ def _place(title: str, user: Path, inside: str | None, project: Path | None) -> 
     return project / inside
 
 
-def plan(file: Path, entries: Sequence[Entry], name: str, *, secret: bool = False) -> Change:
+def plan(file: Path, entries: Sequence[SettingsEntry], name: str, *, secret: bool = False) -> FileChange:
     """The change that adds entries to a file; writes nothing."""
     before = _bytes(file)
     text = _text(file, before)
@@ -107,26 +109,26 @@ def plan(file: Path, entries: Sequence[Entry], name: str, *, secret: bool = Fals
         after = text if _has(file, text, entries) else _with(file, _without(file, text, entries), entries)
     except ValueError as error:
         raise _unreadable(file, str(error)) from None
-    return Change(file, name, entries, before, before if after == text else after.encode(), secret)
+    return FileChange(file, name, entries, before, before if after == text else after.encode(), secret)
 
 
-def plan_removal(file: Path, entries: Sequence[Entry], name: str) -> Change:
+def plan_removal(file: Path, entries: Sequence[SettingsEntry], name: str) -> FileChange:
     """The change that takes entries out of a file; writes nothing. An unchanged file becomes what it was before."""
     before = _bytes(file)
     known = _record().get(_id(file, name))
     if known is not None and before is not None and known["after"] == _digest(before):
         if known["before"] is None:
-            return Change(file, name, entries, before, None)
+            return FileChange(file, name, entries, before, None)
         for place in (_copy(str(known["before"])), known.get("copy")):
             copy = _bytes(Path(place)) if place else None
             if copy is not None and _digest(copy) == known["before"]:
-                return Change(file, name, entries, before, copy)
+                return FileChange(file, name, entries, before, copy)
     text = _text(file, before)
     try:
         after = _without(file, text, entries)
     except ValueError as error:
         raise _unreadable(file, str(error)) from None
-    return Change(file, name, entries, before, before if after == text else after.encode())
+    return FileChange(file, name, entries, before, before if after == text else after.encode())
 
 
 @contextmanager
@@ -143,7 +145,7 @@ def alone() -> Generator[None]:
         os.close(descriptor)
 
 
-def write_all(changes: Sequence[Change]) -> list[Path | None]:
+def write_all(changes: Sequence[FileChange]) -> list[Path | None]:
     """Write files and note what they were before; returns the copies of the old ones. All are written, or none."""
     copies: list[Path | None] = []
     known = _record()
@@ -163,7 +165,7 @@ def write_all(changes: Sequence[Change]) -> list[Path | None]:
     return copies
 
 
-def take_out(change: Change) -> None:
+def take_out(change: FileChange) -> None:
     """Write a file without our entries, drop the note about it, and remove the folders and the copy that we made."""
     apply(change)
     known = _record()
@@ -184,7 +186,7 @@ def _remove_empty(folders: Iterable[str]) -> None:
             Path(folder).rmdir()
 
 
-def apply(change: Change) -> None:
+def apply(change: FileChange) -> None:
     """Write the file atomically, unless another program wrote it since it was read."""
     try:
         if change.secret and change.before is not None:
@@ -203,7 +205,7 @@ def apply(change: Change) -> None:
         raise StoreError(f"{change.file} cannot be written ({error.strerror})", remedy=REMEDY) from error
 
 
-def _note(change: Change) -> Path | None:
+def _note(change: FileChange) -> Path | None:
     """Note what the file was before; if we wrote that ourselves, what it was before the first time.
 
     Returns the copy of the old file.
@@ -227,7 +229,7 @@ def _note(change: Change) -> Path | None:
 # Texts
 
 
-def _has(file: Path, text: str, entries: Iterable[Entry]) -> bool:
+def _has(file: Path, text: str, entries: Iterable[SettingsEntry]) -> bool:
     """Whether a text holds all entries already."""
     data: object = edit_toml.parsed(text) if file.suffix == ".toml" else edit_json.parsed(text).value
     if not isinstance(data, dict):
@@ -235,13 +237,13 @@ def _has(file: Path, text: str, entries: Iterable[Entry]) -> bool:
     return all(_holds(cast("dict[str, object]", data), one) for one in entries)
 
 
-def _holds(data: object, entry: Entry) -> bool:
+def _holds(data: object, entry: SettingsEntry) -> bool:
     for name in entry.path:
         data = cast("dict[str, object]", data).get(name) if isinstance(data, dict) else None
     return entry.value in cast("list[object]", data) if entry.listed and isinstance(data, list) else data == entry.value
 
 
-def _with(file: Path, text: str, entries: Sequence[Entry]) -> str:
+def _with(file: Path, text: str, entries: Sequence[SettingsEntry]) -> str:
     for one in entries:
         if file.suffix == ".toml":
             text = edit_toml.added(text, one.path[0], one.path[1], one.value)
@@ -250,7 +252,7 @@ def _with(file: Path, text: str, entries: Sequence[Entry]) -> str:
     return text
 
 
-def _without(file: Path, text: str, entries: Sequence[Entry]) -> str:
+def _without(file: Path, text: str, entries: Sequence[SettingsEntry]) -> str:
     """A text without our server and our hooks, and without lists and objects that are empty now."""
     if file.suffix == ".toml":
         return reduce(lambda text, one: edit_toml.removed(text, one.path[0], one.path[1]), entries, text)

@@ -11,7 +11,7 @@ from memorist.text.patterns import lazy
 from memorist.text.wishes import standing_wish
 from memorist_agents.payload import is_noise
 from memorist_agents.remedies import is_other_form, is_same, remedy, words_of
-from memorist_agents.transcript import Call, Event, Result, Said
+from memorist_agents.transcript import ActionResult, AgentAction, Event, Said
 
 LONGEST_COMMAND, LONGEST_ERROR, LONGEST_SAID = 300, 600, 2000
 LONGEST_SHOWN = 160
@@ -98,8 +98,8 @@ def _excerpt(lines: Sequence[str], told: str) -> str:
 def lessons(events: Sequence[Event]) -> list[Fields]:
     """The failures of the last turn of which the turn shows what made the command succeed."""
     turn = _last_turn(events)
-    ended = {one.id: one for one in turn if isinstance(one, Result)}
-    calls = [one for one in turn if isinstance(one, Call) and one.id in ended]
+    ended = {one.id: one for one in turn if isinstance(one, ActionResult)}
+    calls = [one for one in turn if isinstance(one, AgentAction) and one.id in ended]
     found: dict[str, Fields] = {}
     for place, call in enumerate(calls):
         if not call.shell or ended[call.id].ok is not False:
@@ -115,7 +115,7 @@ def lessons(events: Sequence[Event]) -> list[Fields]:
     return list(found.values())[-MOST_LESSONS:]
 
 
-def _ends(one: Call, failed: Call, error: str, ended: dict[str, Result]) -> bool:
+def _ends(one: AgentAction, failed: AgentAction, error: str, ended: dict[str, ActionResult]) -> bool:
     """Whether a call decides how a failure ended: the same command again, or another form of it that succeeded."""
     if not one.shell:
         return False

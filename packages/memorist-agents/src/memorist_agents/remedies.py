@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from memorist.text.patterns import lazy
-from memorist_agents.transcript import Call
+from memorist_agents.transcript import AgentAction
 
 LONGEST_REMEDY = 240
 """A longer command, or one of several lines, could not be quoted as it was run."""
@@ -48,7 +48,7 @@ def words_of(command: str) -> list[str]:
     return re.sub(r"^(?:cd [^;&|\n]{1,200}(?:&&|;)\s*)+", "", command.strip()).removesuffix("2>&1").split()
 
 
-def remedy(failed: Call, error: str, between: Sequence[Call], then: Call) -> list[str]:
+def remedy(failed: AgentAction, error: str, between: Sequence[AgentAction], then: AgentAction) -> list[str]:
     """What made a failed command succeed, as it can be quoted: successful calls in between, then another form of it.
 
     Empty if nothing is known to have helped.
@@ -92,12 +92,12 @@ def _added(old: Sequence[str], new: Sequence[str]) -> list[str]:
     return [] if rest else added
 
 
-def _changes(call: Call) -> bool:
+def _changes(call: AgentAction) -> bool:
     """Whether a call may have changed something that another command depends on."""
     return not call.shell or not _READERS.match(" ".join(words_of(call.command)))
 
 
-def _telling(changes: Sequence[Call], error: str) -> list[Call]:
+def _telling(changes: Sequence[AgentAction], error: str) -> list[AgentAction]:
     """The changes that an error names; else the only one, if it sets something up."""
     named = _specific(error)
     found = [one for one in changes if named & _specific(one.command) or _is_suggested(one, error)]
@@ -106,7 +106,7 @@ def _telling(changes: Sequence[Call], error: str) -> list[Call]:
     return [one for one in changes if one.shell and _SETS_UP.match(one.command.strip())] if len(changes) == 1 else []
 
 
-def _is_suggested(call: Call, error: str) -> bool:
+def _is_suggested(call: AgentAction, error: str) -> bool:
     """Whether an error tells to run a command, such as `git add`."""
     start = words_of(call.command)[:2]
     return call.shell and len(start) > 1 and " ".join(start) in error
@@ -118,7 +118,7 @@ def _specific(text: str) -> set[str]:
     return {word for word in {word.rpartition("/")[2] for word in found} | found if not _COMMON.fullmatch(word)} - {""}
 
 
-def _quoted(calls: Sequence[Call]) -> list[str]:
+def _quoted(calls: Sequence[AgentAction]) -> list[str]:
     """Calls as they can be quoted; none if one of them, or their number, is too long."""
     texts = list(dict.fromkeys(one.command.strip() for one in calls))
     if len(texts) > MOST_STEPS or any(len(text) > LONGEST_REMEDY or "\n" in text or "`" in text for text in texts):

@@ -39,7 +39,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class AgentAction:
     """A command that the agent ran, or a file that it changed."""
 
     id: str
@@ -48,7 +48,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ActionResult:
     """How a call ended; `ok` is None if the transcript does not tell."""
 
     id: str
@@ -56,7 +56,7 @@ class Result:
     output: str = ""
 
 
-Event = Said | Call | Result
+Event = Said | AgentAction | ActionResult
 
 
 def read(path: str) -> list[Event]:
@@ -109,7 +109,7 @@ def _whole(content: bytes) -> Iterator[Event]:
             id = f"{place}.{number}"
             yield from _call(id, call.get("args"))
             ok = {"success": True, "error": False}.get(str(call.get("status")))
-            yield Result(id, ok, _text(call.get("resultDisplay")))
+            yield ActionResult(id, ok, _text(call.get("resultDisplay")))
 
 
 def _events(line: Data, place: int) -> Iterator[Event]:
@@ -138,7 +138,7 @@ def _blocks(role: Literal["user", "assistant"], content: object, place: int, at:
         elif block.get("type") == "tool_result":
             told = _text(block.get("content"))
             ok = None if told.startswith(_NOT_RUN) else not block.get("is_error")
-            yield Result(str(block.get("tool_use_id")), ok, told)
+            yield ActionResult(str(block.get("tool_use_id")), ok, told)
 
 
 def _of_codex(item: Data, place: int, at: datetime | None) -> Iterator[Event]:
@@ -157,7 +157,7 @@ def _of_codex(item: Data, place: int, at: datetime | None) -> Iterator[Event]:
         text = str(inner.get("output") or output)
         found = _EXIT.search(text[:400])
         code = code if isinstance(code, int) else int(found[1]) if found else None
-        yield Result(str(item.get("call_id")), None if code is None else code == 0, _clean(text))
+        yield ActionResult(str(item.get("call_id")), None if code is None else code == 0, _clean(text))
 
 
 def _of_windsurf(line: Data, place: int) -> Iterator[Event]:
@@ -167,7 +167,7 @@ def _of_windsurf(line: Data, place: int) -> Iterator[Event]:
         yield Said("user" if asked else "assistant", asked or said, place, _time(line))
 
 
-def _call(id: str, given: object) -> Iterator[Call]:
+def _call(id: str, given: object) -> Iterator[AgentAction]:
     """A call by its arguments: the command of a shell, or the file that a tool works on."""
     arguments = _object(given)
     command = arguments.get("command") or arguments.get("cmd")
@@ -177,9 +177,9 @@ def _call(id: str, given: object) -> Iterator[Call]:
     if arguments.get("run_in_background"):  # its result says that it was started
         return
     if isinstance(command, str) and command.strip():
-        yield Call(id, _clean(command))
+        yield AgentAction(id, _clean(command))
     elif isinstance(file := arguments.get("file_path"), str) and {"old_string", "content", "edits"} & arguments.keys():
-        yield Call(id, _clean(file), shell=False)
+        yield AgentAction(id, _clean(file), shell=False)
 
 
 def _text(content: object) -> str:

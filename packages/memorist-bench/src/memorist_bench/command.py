@@ -140,10 +140,10 @@ def _session(target: Target, options: BenchOptions) -> Experiment:
 
 def _dataset(name: str, options: BenchOptions) -> Dataset:
     from memorist_bench import datasets
-    from memorist_bench.runner import narrowed
+    from memorist_bench.runner import narrow_dataset
 
     whole = datasets.load(name, qrels=options.get("qrels"))
-    return narrowed(whole, groups=options.get("group", ()), questions=options.get("limit_queries"))
+    return narrow_dataset(whole, groups=options.get("group", ()), questions=options.get("limit_queries"))
 
 
 def _check_writable(*files: Path | None) -> None:

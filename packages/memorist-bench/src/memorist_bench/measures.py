@@ -28,7 +28,7 @@ Figures = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class QuestionFigures:
     """The figures of one question; `turns` is empty if it has no gold, only its abstention can be judged.
 
     `sessions` is None if the dataset has none, `at_tokens` empty if not counted.
@@ -90,7 +90,7 @@ class Summary:
     tokens: float
     abstention: Abstention | None
     outdated: float | None
-    rows: tuple[Row, ...]
+    rows: tuple[QuestionFigures, ...]
 
     @property
     def figures(self) -> Figures:
@@ -122,7 +122,7 @@ def summarise(dataset: Dataset, run: BenchRun) -> Summary:
     )
 
 
-def means_over(rows: Sequence[Row]) -> MeasurePart:
+def means_over(rows: Sequence[QuestionFigures]) -> MeasurePart:
     """Means over rows; every question has the same weight."""
     return MeasurePart(
         queries=len(rows),
@@ -180,7 +180,7 @@ def percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
     return {f"p{percent}_ms": float(value) for percent, value in zip(PERCENTILES, values, strict=True)}
 
 
-def _rows(dataset: Dataset, run: BenchRun) -> Iterable[Row]:
+def _rows(dataset: Dataset, run: BenchRun) -> Iterable[QuestionFigures]:
     questions = {(group.name, question.id): question for group in dataset.groups for question in group.questions}
     sessions = {group.name: _sessions_of(group) for group in dataset.groups}
     counted = any(answer.tokens_at for answer in run.answers)
@@ -192,10 +192,10 @@ def _rows(dataset: Dataset, run: BenchRun) -> Iterable[Row]:
                 remedy="Summarise a run with the dataset it was measured on.",
             )
         if not question.gold:
-            yield Row(question, answer, turns={}, sessions=None, at_tokens={})
+            yield QuestionFigures(question, answer, turns={}, sessions=None, at_tokens={})
             continue
         session_of = sessions[answer.group]
-        yield Row(
+        yield QuestionFigures(
             question=question,
             answer=answer,
             turns=judge(answer.ranked, question.gold),
@@ -218,15 +218,15 @@ def _sessions_of(group: Group) -> Mapping[str, str] | None:
     return {document.id: document.session or document.id for document in group.documents}
 
 
-def _by_type(rows: Sequence[Row]) -> dict[str, MeasurePart]:
-    types: defaultdict[str, list[Row]] = defaultdict(list)
+def _by_type(rows: Sequence[QuestionFigures]) -> dict[str, MeasurePart]:
+    types: defaultdict[str, list[QuestionFigures]] = defaultdict(list)
     for row in rows:
         if row.question.type is not None:
             types[row.question.type].append(row)
     return {name: means_over(types[name]) for name in sorted(types)}
 
 
-def _by_stage(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
+def _by_stage(rows: Sequence[QuestionFigures]) -> dict[str, dict[str, float]]:
     times: defaultdict[str, list[float]] = defaultdict(list)
     for row in rows:
         for stage, milliseconds in row.answer.stages.items():
@@ -234,7 +234,7 @@ def _by_stage(rows: Sequence[Row]) -> dict[str, dict[str, float]]:
     return {stage: percentiles(values) for stage, values in times.items()}
 
 
-def _abstention(rows: Sequence[Row]) -> Abstention | None:
+def _abstention(rows: Sequence[QuestionFigures]) -> Abstention | None:
     answerable = [row.answer for row in rows if row.question.answerable]
     unanswerable = [row.answer for row in rows if not row.question.answerable]
     if not answerable or not unanswerable:
@@ -247,12 +247,12 @@ def _abstention(rows: Sequence[Row]) -> Abstention | None:
     )
 
 
-def _outdated(rows: Sequence[Row]) -> float | None:
+def _outdated(rows: Sequence[QuestionFigures]) -> float | None:
     updates = [row for row in rows if row.question.type == UPDATE and row.question.gold]
     return fmean(map(_outdated_first, updates)) if updates else None
 
 
-def _outdated_first(row: Row) -> bool:
+def _outdated_first(row: QuestionFigures) -> bool:
     """Whether the first document that says what held before precedes the first that says what holds."""
     first = next((id for id in row.answer.ranked if id in row.question.gold or id in row.question.also), None)
     return first is not None and first not in row.question.gold

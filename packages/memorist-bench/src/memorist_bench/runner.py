@@ -202,7 +202,7 @@ def work(dataset: Dataset, pipelines: Sequence[Pipeline], setup: Setup) -> int:
     return sum(spaces * len(one.documents) + recipes * len(one.questions) for one in dataset.groups if one.questions)
 
 
-def narrowed(dataset: Dataset, *, groups: Sequence[str] = (), questions: int | None = None) -> Dataset:
+def narrow_dataset(dataset: Dataset, *, groups: Sequence[str] = (), questions: int | None = None) -> Dataset:
     """Only these groups, and this many questions spread evenly over them."""
     names = [group.name for group in dataset.groups]
     for name in groups:

@@ -15,8 +15,8 @@ from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput
 from memorist.recall.recipes import RECIPES
 from memorist_bench.model import Question
-from memorist_bench.tune.evidence import Own, environment, gathered
-from memorist_bench.tune.replay import Asked, Place, Replay
+from memorist_bench.tune.evidence import Own, environment, gather_questions
+from memorist_bench.tune.replay import JudgedQuestion, Replay, ReplaySpace
 from tests.stores.kinds import STORES, OpenStore
 
 NOW = datetime(2025, 3, 1, 9, tzinfo=UTC)
@@ -45,13 +45,13 @@ def own(engine: Engine) -> Own:
         return Own(engine.store, environment(engine.store, None, None, pool), NOW + timedelta(days=30))
 
 
-def ranking(asked: Asked) -> list[str]:
+def ranking(asked: JudgedQuestion) -> list[str]:
     """What the question finds now."""
     recipe = RECIPES["mnemosyne-hybrid"]
     replay = Replay(recipe, 3)
     with ThreadPoolExecutor() as pool:
         env = asked.place.env
-        replay.record(Asked(asked.request, asked.gold, Place(type(env)(env.store, env.view, pool), {})))
+        replay.record(JudgedQuestion(asked.request, asked.gold, ReplaySpace(type(env)(env.store, env.view, pool), {})))
     return replay.rankings()[0]
 
 
@@ -114,7 +114,7 @@ def test_a_space_sees_only_its_own_feedback(tmp_path: Path) -> None:
             id = memory.remember(f"The key of {space} is blue.").id
             memory.feedback(id, "useful", memory.recall("key"))
     config = load({}, db=f"{tmp_path}/", space="ann", embedder="none")
-    with gathered(config, RECIPES["memorist"], (), NOW) as evidence:
+    with gather_questions(config, RECIPES["memorist"], (), NOW) as evidence:
         assert evidence.sources == {"feedback": 1}
         [asked] = evidence.questions
         assert [one.text for one in asked.place.env.store.get(list(asked.gold)).values()] == ["The key of ann is blue."]
@@ -123,5 +123,5 @@ def test_a_space_sees_only_its_own_feedback(tmp_path: Path) -> None:
 def test_questions_are_asked_with_the_configured_models(tmp_path: Path) -> None:
     for setting in ({"reranker": "none"}, {"embedder": "none"}):
         config = load({"db": str(tmp_path / "a.db"), "models": "unheard-of", **setting})
-        with pytest.raises(InvalidInput, match="unheard-of"), gathered(config, RECIPES["memorist"], (), NOW):
+        with pytest.raises(InvalidInput, match="unheard-of"), gather_questions(config, RECIPES["memorist"], (), NOW):
             pass

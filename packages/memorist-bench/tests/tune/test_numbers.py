@@ -7,7 +7,7 @@ import pytest
 from memorist.errors import InvalidInput
 from memorist.recall.data import from_data, with_settings
 from memorist.recall.recipes import RECIPES
-from memorist_bench.tune.numbers import Number, as_settings, first_moved, moved, numbers_of
+from memorist_bench.tune.numbers import Number, as_settings, first_moved, move_numbers, numbers_of
 
 PLAIN = from_data(
     {
@@ -42,7 +42,7 @@ def test_a_number_that_differs_between_two_stages_of_a_kind_has_no_setting_of_it
 
 
 def test_a_run_moves_a_number_to_a_quarter_or_four_times_at_most_and_a_share_to_one() -> None:
-    weight, share = Number("reread.weight", 0.3), Number("bounded_recency.share", 0.7, most=1.0)
+    weight, share = Number("rerank_blend.weight", 0.3), Number("bounded_recency.share", 0.7, most=1.0)
     assert [weight.at(step) for step in (-2, -1, 0, 1, 2)] == [0.075, 0.15, 0.3, 0.6, 1.2]
     assert [share.at(step) for step in (-2, -1, 0, 1, 2)] == [0.175, 0.35, 0.7, 1.0, 1.0]
 
@@ -51,8 +51,8 @@ def test_moved_numbers_are_settings_and_a_table_is_written_whole() -> None:
     numbers = numbers_of(PLAIN)
     settings = as_settings(PLAIN, numbers, (1, 0, -1, 0))
     assert settings == {"weighted_sum.weights": {"keyword": 1.6, "temporal": 0.0}, "bounded_recency.share": 0.35}
-    assert moved(PLAIN, numbers, (1, 0, -1, 0)) == with_settings(PLAIN, settings)
-    assert moved(PLAIN, numbers, (0, 0, 0, 0)) == PLAIN
+    assert move_numbers(PLAIN, numbers, (1, 0, -1, 0)) == with_settings(PLAIN, settings)
+    assert move_numbers(PLAIN, numbers, (0, 0, 0, 0)) == PLAIN
 
 
 def test_what_comes_before_the_first_number_is_recorded_once() -> None:

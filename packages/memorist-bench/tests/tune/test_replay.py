@@ -19,8 +19,8 @@ from memorist.recall.recipes import RECIPES
 from memorist.recall.request import recall_request
 from memorist_bench.measures import judge
 from memorist_bench.tune.evidence import environment
-from memorist_bench.tune.numbers import as_settings, first_moved, moved, numbers_of
-from memorist_bench.tune.replay import DEPTH, Asked, Place, Reads, Replay
+from memorist_bench.tune.numbers import as_settings, first_moved, move_numbers, numbers_of
+from memorist_bench.tune.replay import DEPTH, JudgedQuestion, Replay, ReplaySpace, ReplayStore
 from memorist_bench.tune.search import random_choices
 
 NOW = datetime(2025, 3, 1, 9, tzinfo=UTC)
@@ -66,9 +66,9 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 
 @pytest.fixture(scope="module")
-def place(engine: Engine) -> Iterator[Place]:
+def place(engine: Engine) -> Iterator[ReplaySpace]:
     with ThreadPoolExecutor() as pool:
-        yield Place(environment(engine.store, embedders.build("local"), rerankers.build("auto"), pool), {})
+        yield ReplaySpace(environment(engine.store, embedders.build("local"), rerankers.build("auto"), pool), {})
 
 
 def recalled(engine: Engine, query: str, recipe: Pipeline) -> list[str]:
@@ -79,16 +79,16 @@ def recalled(engine: Engine, query: str, recipe: Pipeline) -> list[str]:
     return [one.memory.id for one in answered.items]
 
 
-def recorded(recipe: Pipeline, place: Place, gold: dict[str, Any] | None = None) -> Replay:
+def recorded(recipe: Pipeline, place: ReplaySpace, gold: dict[str, Any] | None = None) -> Replay:
     replay = Replay(recipe, first_moved(recipe, numbers_of(recipe)))
     for query in ASKED:
         request = recall_request(query, {"limit": DEPTH, "track": False}, NOW)
-        replay.record(Asked(request, (gold or {}).get(query, {"none": 1.0}), place))
+        replay.record(JudgedQuestion(request, (gold or {}).get(query, {"none": 1.0}), place))
     return replay
 
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if name != "nearest"])  # which has no number to tune
-def test_the_replay_of_unchanged_settings_is_what_recall_returns(name: str, engine: Engine, place: Place) -> None:
+def test_the_replay_of_unchanged_settings_is_what_recall_returns(name: str, engine: Engine, place: ReplaySpace) -> None:
     wanted = [
         [one.memory.id for one in engine.recall(query, recipe=name, limit=DEPTH, track=False).items] for query in ASKED
     ]
@@ -97,7 +97,7 @@ def test_the_replay_of_unchanged_settings_is_what_recall_returns(name: str, engi
 
 @pytest.mark.parametrize("name", ["memorist", "mnemosyne-hybrid"])
 def test_the_figures_of_changed_settings_are_those_of_a_recall_with_them(
-    name: str, engine: Engine, place: Place
+    name: str, engine: Engine, place: ReplaySpace
 ) -> None:
     recipe = RECIPES[name]
     numbers = numbers_of(recipe)
@@ -107,19 +107,19 @@ def test_the_figures_of_changed_settings_are_those_of_a_recall_with_them(
     for steps in [*random_choices(len(numbers))][:5]:
         changed = with_settings(recipe, as_settings(recipe, numbers, steps))
         wanted = [judge(recalled(engine, query, changed), gold[query], (DEPTH,))["ndcg@10"] for query in ASKED]
-        assert replay.figures(moved(recipe, numbers, steps)).tolist() == wanted, steps
+        assert replay.figures(move_numbers(recipe, numbers, steps)).tolist() == wanted, steps
         distinct.add(sum(wanted))
     assert len(distinct) > 1, "the choices make a difference"
 
 
 def test_a_replay_cannot_write_and_sees_what_it_saw_first(engine: Engine, tmp_path: Path) -> None:
     store = memorist.open(tmp_path / "other.db", embedder="none", config={}).store
-    reads = Reads(store)
+    reads = ReplayStore(store)
     for name in ("put", "update", "delete", "touch", "show", "learn_noise", "view"):
         with pytest.raises(AttributeError):
             getattr(reads, name)
-    assert reads.keyed(["a"]) == [] and reads.get(["a"]) == {}
+    assert reads.by_key(["a"]) == [] and reads.get(["a"]) == {}
     with memorist.open(tmp_path / "other.db", embedder="none", config={}) as other:
         kept = other.remember("The key is blue.", key="a")
-    assert [one.id for one in store.keyed(["a"])] == [kept.id] and reads.keyed(["a"]) == []
+    assert [one.id for one in store.by_key(["a"])] == [kept.id] and reads.by_key(["a"]) == []
     store.close()

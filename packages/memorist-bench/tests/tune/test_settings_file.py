@@ -14,7 +14,7 @@ from memorist import config, trust
 from memorist.errors import Error, InvalidInput, NotFound
 from memorist_bench.tune.settings_file import content, edit, file_for, undo
 
-WEIGHTS = {"weighted_sum.weights": {"vector": 0.9, "keyword": 0.2}, "reread.weight": 1.41}
+WEIGHTS = {"weighted_sum.weights": {"vector": 0.9, "keyword": 0.2}, "rerank_blend.weight": 1.41}
 
 
 def tuned(text: str, file: Path, recipe: str = "memorist") -> str:
@@ -36,17 +36,21 @@ def test_a_new_table_goes_to_the_end_and_everything_else_stays(file: Path) -> No
     assert after.removeprefix(before).splitlines()[2:] == [
         "[recipes.memorist.set]",
         '"weighted_sum.weights" = { vector = 0.9, keyword = 0.2 }',
-        '"reread.weight" = 1.41',
+        '"rerank_blend.weight" = 1.41',
     ]
     assert tomllib.loads(after) == {"space": "home", "recipes": {"memorist": {"set": WEIGHTS}}}
 
 
 FORMS = {
-    "a table": '[recipes.memorist.set]\n"rrf.k" = 20 # mine\n"reread.weight" = 1.0  # tuned\n[llm_options]\nurl="x"\n',
-    "a line": '[recipes.memorist]\nset = { "rrf.k" = 20, "reread.weight" = 1.0 }  # mine\n[llm_options]\nurl = "x"\n',
-    "quoted": "[ recipes . 'memorist' . set ]\n'rrf.k' = 20\n'reread.weight' = 1.0\n[llm_options]\nurl = 'x'",
-    "one line": "recipes = { memorist = { set = { 'rrf.k' = 20, 'reread.weight' = 1.0 } } }\n[llm_options]\nurl='x'\n",
-    "windows": '[recipes.memorist.set]\r\n"rrf.k" = 20\r\n"reread.weight" = 1.0\r\n[llm_options]\r\nurl = "x"\r\n',
+    "a table": "[recipes.memorist.set]\n"
+    '"rrf.k" = 20 # mine\n"rerank_blend.weight" = 1.0  # tuned\n[llm_options]\nurl="x"\n',
+    "a line": "[recipes.memorist]\n"
+    'set = { "rrf.k" = 20, "rerank_blend.weight" = 1.0 }  # mine\n[llm_options]\nurl = "x"\n',
+    "quoted": "[ recipes . 'memorist' . set ]\n'rrf.k' = 20\n'rerank_blend.weight' = 1.0\n[llm_options]\nurl = 'x'",
+    "one line": "recipes = { memorist = { set = { 'rrf.k' = 20, 'rerank_blend.weight' = 1.0 } } }\n"
+    "[llm_options]\nurl='x'\n",
+    "windows": "[recipes.memorist.set]\r\n"
+    '"rrf.k" = 20\r\n"rerank_blend.weight" = 1.0\r\n[llm_options]\r\nurl = "x"\r\n',
 }
 
 
@@ -55,7 +59,7 @@ def test_what_is_set_already_is_changed_where_it_stands(form: str, file: Path) -
     after = tuned(FORMS[form], file)
     wanted = {"recipes": {"memorist": {"set": {"rrf.k": 20, **WEIGHTS}}}, "llm_options": {"url": "x"}}
     assert tomllib.loads(after) == wanted
-    assert after.count("reread.weight") == 1
+    assert after.count("rerank_blend.weight") == 1
     assert [comment in after for comment in ("# mine", "# tuned")] == [
         comment in FORMS[form] for comment in ("# mine", "# tuned")
     ]
@@ -66,7 +70,7 @@ def test_what_is_set_already_is_changed_where_it_stands(form: str, file: Path) -
 def test_undo_restores_every_byte(form: str, file: Path) -> None:
     tuned(FORMS[form], file)
     once = file.read_bytes()
-    edit(file, once, "memorist", {"reread.weight": 2.0}).apply()
+    edit(file, once, "memorist", {"rerank_blend.weight": 2.0}).apply()
     assert undo(file) == file and file.read_bytes() == once
     undo(file)
     assert file.read_bytes() == FORMS[form].encode()
@@ -87,7 +91,7 @@ def test_the_difference_names_the_file_and_hides_passwords(file: Path) -> None:
     lines = edit(file, content(file), "memorist", WEIGHTS).diff().splitlines()
     assert lines[:2] == [f"--- {file}", f"+++ {file}"]
     assert lines[3:5] == [' db = "postgresql://…@host/memories"', "+"]
-    assert '+"reread.weight" = 1.41' in lines
+    assert '+"rerank_blend.weight" = 1.41' in lines
     assert "hunter2" not in "".join(lines)
     assert file.read_text().count("\n") == 1, "nothing is written"
 
@@ -121,7 +125,7 @@ def test_a_file_edited_after_it_was_tuned_is_not_undone(file: Path) -> None:
 )
 def test_a_form_that_cannot_be_edited_is_refused_with_the_lines_to_write(text: str, file: Path) -> None:
     file.write_text(text)
-    with pytest.raises(InvalidInput, match=r"cannot be edited; nothing was written.*\"reread.weight\" = 1.41"):
+    with pytest.raises(InvalidInput, match=r"cannot be edited; nothing was written.*\"rerank_blend.weight\" = 1.41"):
         edit(file, content(file), "memorist", WEIGHTS)
     assert file.read_text() == text
 
@@ -165,7 +169,7 @@ def test_a_link_stays_a_link(file: Path, tmp_path: Path) -> None:
     file.symlink_to(real)
     target = file_for("memorist", str(file))
     edit(target, content(target), "memorist", WEIGHTS).apply()
-    assert file.is_symlink() and "reread.weight" in real.read_text()
+    assert file.is_symlink() and "rerank_blend.weight" in real.read_text()
 
 
 class TestWhichFile:
@@ -185,7 +189,7 @@ class TestWhichFile:
         near = tmp_path / "project" / "memorist.toml"
         near.write_text("[recipes.mine]\nbase = 'memorist'\n")
         config.own_file().parent.mkdir(parents=True)
-        config.own_file().write_text("[recipes.memorist.set]\n'reread.weight' = 2.0\n")
+        config.own_file().write_text("[recipes.memorist.set]\n'rerank_blend.weight' = 2.0\n")
         assert file_for("mine", None) == near
         assert file_for("memorist", None) == config.own_file()
 
@@ -208,4 +212,4 @@ class TestWhichFile:
         near = tmp_path / "project" / "memorist.toml"
         near.write_text('embedder = "none"\n')
         edit(near, content(near), "memorist", WEIGHTS).apply()
-        assert config.load().embedder == "local" and json.loads(json.dumps(trust.trusted())) == {}
+        assert config.load().embedder == "local" and json.loads(json.dumps(trust.trusted_hashes())) == {}

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from memorist.errors import InvalidInput
-from memorist.models.folder import DEFAULT_SET, of_set, packaged, packages
-from memorist.models.settings import Options, checked, split
+from memorist.models.folder import DEFAULT_SET, of_set, packaged_folder, packages
+from memorist.models.settings import Options, check_options, split
 from memorist.ports import Embedder
 
-__all__ = ["build", "installed"]
+__all__ = ["build", "packaged_embedder"]
 
 _REMOTE_OPTIONS = ("url", "key_env", "dim", "timeout", "batch")
 
@@ -33,12 +33,12 @@ def build(
     from memorist.models.embedders.cache import CachedEmbedder
 
     if name == "local" or (name == "onnx" and model):
-        checked(options, (), f"The embedder {name}")
+        check_options(options, (), f"The embedder {name}")
         return CachedEmbedder(_onnx(_folder(name, model, models)))
     return CachedEmbedder(_remote(setting, name, model, options))
 
 
-def installed(generation: str) -> Embedder | None:
+def packaged_embedder(generation: str) -> Embedder | None:
     """The packaged model that makes vectors of this generation, if there is one; loaded once for all spaces."""
     models = (_shared(folder) for folder in packages("embedder").values())
     return next((model for model in models if model.generation == generation), None)
@@ -54,7 +54,7 @@ def _shared(folder: Path) -> Embedder:
 def _folder(name: str, model: str, models: str) -> Path:
     if name == "onnx":
         return Path(model).expanduser()
-    return packaged(model, "embedder") if model else of_set(models, "embedder")
+    return packaged_folder(model, "embedder") if model else of_set(models, "embedder")
 
 
 def _onnx(folder: Path) -> Embedder:
@@ -67,12 +67,12 @@ def _remote(setting: str, name: str, model: str, options: Options | None) -> Emb
     from memorist.models.embedders.vendors import PRESETS, OllamaEmbedder, OpenAIEmbedder
 
     if name != "ollama" and name not in PRESETS:
-        from memorist.text.secrets import masked
+        from memorist.text.secrets import mask_secrets
 
         choices = ["local", "local:NAME", "onnx:FOLDER", "ollama:MODEL", *(f"{preset}:MODEL" for preset in PRESETS)]
-        problem = f"There is no embedder {masked(setting)!r}"
+        problem = f"There is no embedder {mask_secrets(setting)!r}"
         raise InvalidInput(problem, remedy=f"Choose none or one of {', '.join(choices)}.")
-    given: dict[str, Any] = checked(options, _REMOTE_OPTIONS, f"The embedder {name}")
+    given: dict[str, Any] = check_options(options, _REMOTE_OPTIONS, f"The embedder {name}")
     if name == "ollama":
         return OllamaEmbedder(model, **given) if model else OllamaEmbedder(**given)
     preset = PRESETS[name]

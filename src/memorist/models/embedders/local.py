@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from memorist.models.batched import BatchedModel
 from memorist.models.embedders.prefixes import prefixes_for
 from memorist.models.folder import INPUTS, ModelFolder, OnnxGraph
-from memorist.models.together import Together
 from memorist.ports import Progress, Purpose
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def equal_length_batches(lengths: Sequence[int], tokens: int) -> list[list[int]]
 class _Loaded:
     """A graph with its tokenizer; `per_token` tells whether it gives a vector per token rather than per text."""
 
-    model: Together
+    model: BatchedModel
     tokenizer: Tokenizer
     per_token: bool
 
@@ -130,7 +130,7 @@ def _load(folder: ModelFolder) -> _Loaded:
     sentence, token = _outputs(folder, graph)
     output = sentence if sentence is not None else token
     assert output is not None
-    model = Together(partial(graph.run_all, (output,)), folder.manifest.tokens_per_batch, "embedder")
+    model = BatchedModel(partial(graph.run_all, (output,)), folder.manifest.tokens_per_batch, "embedder")
     loaded = _Loaded(model, folder.open_tokenizer(), per_token=sentence is None)
     try:
         width = loaded.width()

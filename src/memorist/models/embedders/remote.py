@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Unpack
 
 from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.models.embedders.prefixes import Prefixes, prefixes_for
-from memorist.models.http import Connection, Endpoint, RequestRefused, Service, listed
+from memorist.models.http import Connection, Endpoint, RequestRefused, Service, list_member
 from memorist.ports import Progress, Purpose
 from memorist.text.patterns import lazy
 
@@ -118,7 +118,7 @@ class RemoteEmbedder(ABC):
         body: dict[str, object] = {"model": self.model, "input": texts, **self.parameters}
         if self._asked_dim is not None:
             body["dimensions"] = self._asked_dim
-        found = listed(self._endpoint.post(self.path, body), self.rows)
+        found = list_member(self._endpoint.post(self.path, body), self.rows)
         if found is None:
             raise self._endpoint.unusable("sent no embeddings")
         return self._checked(self._in_order(found), len(texts))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from memorist.errors import ModelUnavailable
 from memorist.models.embedders.remote import EmbeddingService, RemoteEmbedder
-from memorist.models.http import LLAMACPP, LMSTUDIO, OLLAMA, OPENAI, SILICONFLOW, VLLM, listed, member
+from memorist.models.http import LLAMACPP, LMSTUDIO, OLLAMA, OPENAI, SILICONFLOW, VLLM, list_member, member
 
 PRESETS = {
     "openai": EmbeddingService(OPENAI, example="text-embedding-3-small"),
@@ -67,7 +67,7 @@ class OllamaEmbedder(RemoteEmbedder):
 
     @cached_property
     def _digest(self) -> str:
-        for model in listed(self._endpoint.get("/api/tags"), "models") or []:
+        for model in list_member(self._endpoint.get("/api/tags"), "models") or []:
             name, digest = member(model, "name"), member(model, "digest")
             if isinstance(name, str) and isinstance(digest, str) and _same(name, self.model):
                 return digest.removeprefix("sha256:")[:12]

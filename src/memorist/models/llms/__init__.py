@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memorist.errors import InvalidInput
-from memorist.models.settings import Options, checked, split
+from memorist.models.settings import Options, check_options, split
 from memorist.ports import LLM
 
 __all__ = ["VENDORS", "build"]
@@ -26,13 +26,13 @@ def build(setting: str | LLM | None, *, options: Options | None = None) -> LLM |
     if vendor == "none":
         return None
     if vendor not in VENDORS:
-        from memorist.text.secrets import masked
+        from memorist.text.secrets import mask_secrets
 
         choices = ", ".join(f"{name}:MODEL" for name in VENDORS)
         raise InvalidInput(
-            f"There is no language model {masked(setting)!r}", remedy=f"Choose none or one of {choices}."
+            f"There is no language model {mask_secrets(setting)!r}", remedy=f"Choose none or one of {choices}."
         )
-    given: dict[str, Any] = checked(options, _OPTIONS, f"The language model {vendor}")
+    given: dict[str, Any] = check_options(options, _OPTIONS, f"The language model {vendor}")
     if vendor == "anthropic":
         from memorist.models.llms.anthropic import SERVICE, AnthropicLLM
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from memorist.models.http import Service, listed, member
+from memorist.models.http import Service, list_member, member
 from memorist.models.llms.remote import LlmDialect, LlmService, Messages, RemoteLLM, Schema, with_schema
 from memorist.ports import Completion
 
@@ -57,7 +57,7 @@ class AnthropicLLM(RemoteLLM):
         return body
 
     def _read(self, answer: object) -> Completion:
-        blocks = listed(answer, "content")
+        blocks = list_member(answer, "content")
         if blocks is None:
             raise self._endpoint.unusable("sent no answer of the model")
         reason = member(answer, "stop_reason")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memorist.models.http import LLAMACPP, LMSTUDIO, OLLAMA, OPENAI, VLLM, Service, listed, member
+from memorist.models.http import LLAMACPP, LMSTUDIO, OLLAMA, OPENAI, VLLM, Service, list_member, member
 from memorist.models.llms.remote import LlmDialect, LlmService, Messages, RemoteLLM, Schema, is_closed, with_schema
 from memorist.ports import Completion
 
@@ -50,7 +50,7 @@ class OpenAILLM(RemoteLLM):
         return body
 
     def _read(self, answer: object) -> Completion:
-        choice = next(iter(listed(answer, "choices") or []), None)
+        choice = next(iter(list_member(answer, "choices") or []), None)
         reason, message = member(choice, "finish_reason"), member(choice, "message")
         if message is None:
             raise self._endpoint.unusable("sent no answer of the model")

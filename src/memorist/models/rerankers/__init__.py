@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from memorist.errors import InvalidInput
-from memorist.models.folder import DEFAULT_SET, of_set, packaged
-from memorist.models.settings import Options, checked, split
+from memorist.models.folder import DEFAULT_SET, of_set, packaged_folder
+from memorist.models.settings import Options, check_options, split
 from memorist.ports import Reranker
 
 __all__ = ["build"]
@@ -28,18 +28,18 @@ def build(
     if name == "none":
         return None
     if name in ("auto", "local"):
-        checked(options, (), f"The reranker {name}")
-        return _local(packaged(model, "reranker") if model else of_set(models, "reranker"))
+        check_options(options, (), f"The reranker {name}")
+        return _local(packaged_folder(model, "reranker") if model else of_set(models, "reranker"))
     from memorist.models.rerankers.http import PROVIDERS, HttpReranker
 
     if name not in PROVIDERS:
-        from memorist.text.secrets import masked
+        from memorist.text.secrets import mask_secrets
 
         raise InvalidInput(
-            f"There is no reranker {masked(setting)!r}",
+            f"There is no reranker {mask_secrets(setting)!r}",
             remedy=f"Choose auto, none or one of {', '.join((*PROVIDERS, 'local'))}; jina:MODEL names a model.",
         )
-    given: dict[str, Any] = checked(options, ("url", "key_env", "timeout"), f"The reranker {name}")
+    given: dict[str, Any] = check_options(options, ("url", "key_env", "timeout"), f"The reranker {name}")
     return HttpReranker(name, model or None, **given)
 
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Unpack
 
 from memorist.errors import InvalidInput
-from memorist.models.http import OLLAMA, SILICONFLOW, Connection, Endpoint, Service, listed, member
+from memorist.models.http import OLLAMA, SILICONFLOW, Connection, Endpoint, Service, list_member, member
 
 Body = Callable[[str, str, Sequence[str]], dict[str, object]]
 """The request for a model, a query and texts."""
@@ -82,7 +82,7 @@ def _results(array: str, score: str) -> Scores:
 
     def read(answer: object, n: int) -> list[float | None]:
         scores: list[float | None] = [None] * n
-        for result in listed(answer, array) or []:
+        for result in list_member(answer, array) or []:
             place, value = member(result, "index"), member(result, score)
             if isinstance(place, int) and 0 <= place < n and isinstance(value, int | float):
                 scores[place] = logit(value) if math.isfinite(value) else None
@@ -144,10 +144,10 @@ def _yes_or_no(answer: object, n: int) -> list[float | None]:
 
     A word that is not among the most likely ones gets the lowest probability among them, an upper bound.
     """
-    first = next(iter(listed(answer, "logprobs") or []), None)
+    first = next(iter(list_member(answer, "logprobs") or []), None)
     chances: dict[str, float] = {}
     least = math.inf
-    for choice in listed(first, "top_logprobs") or []:
+    for choice in list_member(first, "top_logprobs") or []:
         token, value = member(choice, "token"), member(choice, "logprob")
         if isinstance(token, str) and isinstance(value, int | float):
             word, chance = token.strip().lower(), math.exp(max(-700.0, min(value, 0.0)))

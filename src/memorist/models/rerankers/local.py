@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memorist.errors import ModelUnavailable
+from memorist.models.batched import BatchedModel
 from memorist.models.embedders.local import equal_length_batches
 from memorist.models.folder import CHARACTERS_PER_TOKEN, INPUTS, ModelFolder, OnnxGraph
-from memorist.models.together import Together
 from memorist.ports import Reading
 from memorist.text.words import language, words
 
@@ -33,7 +33,7 @@ QUERY_TOKENS = 62
 class _Loaded:
     """A graph whose runs are shared, what makes logits of its outputs, and the tokenizer."""
 
-    model: Together
+    model: BatchedModel
     logits: Callable[[Sequence[Vector]], Sequence[Vector]]
     tokenizer: Tokenizer
 
@@ -113,8 +113,10 @@ def _load(folder: ModelFolder) -> _Loaded:
     outputs = (score, answers) if answers in there else (score,)
     tokenizer, tokens = folder.open_tokenizer(), folder.manifest.tokens_per_batch
     if end is None:
-        return _Loaded(Together(partial(graph.run_all, outputs), tokens, "reranker"), lambda logits: logits, tokenizer)
-    model = Together(partial(graph.run_all, graph.outputs), tokens, "reranker")
+        return _Loaded(
+            BatchedModel(partial(graph.run_all, outputs), tokens, "reranker"), lambda logits: logits, tokenizer
+        )
+    model = BatchedModel(partial(graph.run_all, graph.outputs), tokens, "reranker")
     return _Loaded(model, partial(_ended, graph.outputs, end, outputs), tokenizer)
 
 

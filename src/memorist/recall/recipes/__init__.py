@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from memorist.errors import InvalidInput
-from memorist.recall.catalogue import BUILT_IN
+from memorist.recall.catalogue import BUILT_IN, RENAMED_STAGES
 from memorist.recall.data import from_data, with_settings
 from memorist.recall.pipeline import Pipeline
 
@@ -93,6 +93,7 @@ def _check_shipped(recipe: str, data: object) -> None:
         for key, value in table.items():
             last = key.rpartition(".")[2]
             ours = (*BUILT_IN[last],) if last in BUILT_IN else ("default",)
+            ours += (*RENAMED_STAGES,) if last == "stage" else ()
             if (last in BUILT_IN or last == "function") and value not in ours:
                 raise InvalidInput(
                     f"Recipe {recipe!r} is from a file that is not trusted and names code of a package: {value!r}",

@@ -2,7 +2,7 @@
 
 from memorist.remember.extract.dictionary import Dictionary
 from memorist.remember.extract.names import entities, mentions
-from memorist.remember.extract.objects import Named, Statement
+from memorist.remember.extract.objects import NamedSpan, Statement
 from memorist.remember.extract.reading import statements
 
-__all__ = ["Dictionary", "Named", "Statement", "entities", "mentions", "statements"]
+__all__ = ["Dictionary", "NamedSpan", "Statement", "entities", "mentions", "statements"]

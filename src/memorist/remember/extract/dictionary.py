@@ -10,7 +10,7 @@ from itertools import islice
 
 from memorist.model import Entity
 from memorist.remember.extract.lexicon import FIRST_NAMES, PLACES
-from memorist.text.words import beginning, fold
+from memorist.text.words import fold, name_prefix
 
 NEAR = 0.9
 """The lowest `similarity` of a name and its misspelling; see docs/explanation/extraction.md."""
@@ -38,7 +38,7 @@ class Dictionary:
 
     def _add(self, name: str, entity: Entity) -> None:
         self._exact[name][entity.id] = entity
-        self._begins[beginning(name)].append((name, entity))
+        self._begins[name_prefix(name)].append((name, entity))
         first, _, rest = name.partition(" ")
         if rest and _is_person(entity, first):
             self._first[first][entity.id] = entity
@@ -61,7 +61,7 @@ class Dictionary:
         if not SHORTEST <= len(key) <= LONGEST or key in FIRST_NAMES or key in PLACES:
             return None
         scored: dict[str, tuple[float, Entity]] = {}
-        begun = self._begins.get(beginning(key), ())
+        begun = self._begins.get(name_prefix(key), ())
         alike = ((name, entity) for name, entity in islice(begun, MOST_ALIKE) if _comparable(key, name))
         for name, entity in islice(alike, MOST_COMPARED):
             if (score := similarity(key, name)) >= NEAR:

@@ -14,7 +14,7 @@ from memorist.model import Entity, Mention, instant
 from memorist.remember.extract.clauses import LONGEST_TEXT, MASK, head_of
 from memorist.remember.extract.dictionary import Dictionary
 from memorist.remember.extract.lexicon import FIRST_NAMES, KIN, LANGUAGES, NOT_NAMES, PLACES, word_set
-from memorist.remember.extract.objects import CAPITALISED, CAPITALISED_ALONE, Named
+from memorist.remember.extract.objects import CAPITALISED, CAPITALISED_ALONE, NamedSpan
 from memorist.text.dates import DateSpan, find_dates
 from memorist.text.patterns import lazy
 
@@ -141,14 +141,14 @@ _CASED = {"ticket": lazy(r"[A-Z#]"), "hash": lazy(r"[0-9a-f]+$")}
 _IDENTIFIER_HINT = lazy(r"[\d@/\\]")
 
 
-def identifiers(text: str) -> Iterator[Named]:
+def identifiers(text: str) -> Iterator[NamedSpan]:
     """Addresses, handles, paths, tickets, hashes, amounts and measures, in order and without overlap."""
     if not _IDENTIFIER_HINT.search(text) and "www." not in text:
         return
     for found in islice(_IDENTIFIER.finditer(text), MOST_NAMES):
         kind = found.lastgroup or ""
         if kind not in _CASED or _CASED[kind].match(found[0]):
-            yield Named(found[0], kind, found.start(), found.end())
+            yield NamedSpan(found[0], kind, found.start(), found.end())
 
 
 _PLACE_WORDS = word_set(
@@ -257,11 +257,11 @@ def nobody(names: Sequence[str]) -> Iterable[Entity]:
     return ()
 
 
-def entities(text: str, known: Known = nobody, *, dates: Sequence[DateSpan] | None = None) -> list[Named]:
+def entities(text: str, known: Known = nobody, *, dates: Sequence[DateSpan] | None = None) -> list[NamedSpan]:
     """The names, dates, amounts and identifiers in a text, in order; pass `dates` if they are known already."""
     head = text[:LONGEST_TEXT]
     spans = date_spans(text, _ANY_DAY) if dates is None else dates
-    taken = [*identifiers(head), *(Named(span.text, "date", span.begin, span.stop) for span in spans)]
+    taken = [*identifiers(head), *(NamedSpan(span.text, "date", span.begin, span.stop) for span in spans)]
     found = name_runs(text)
     if not taken and not found:
         return []
@@ -272,16 +272,16 @@ def entities(text: str, known: Known = nobody, *, dates: Sequence[DateSpan] | No
     return sorted({(one.begin, one.stop): one for one in every}.values(), key=lambda one: (one.begin, one.stop))
 
 
-def _without_overlap(found: Iterable[Named]) -> list[Named]:
+def _without_overlap(found: Iterable[NamedSpan]) -> list[NamedSpan]:
     """The first and longest of the spans that overlap."""
-    kept: list[Named] = []
+    kept: list[NamedSpan] = []
     for one in sorted(found, key=lambda one: (one.begin, -one.stop)):
         if not kept or one.begin >= kept[-1].stop:
             kept.append(one)
     return kept
 
 
-def _apart(runs: Iterable[NameRun], taken: Sequence[Named]) -> list[NameRun]:
+def _apart(runs: Iterable[NameRun], taken: Sequence[NamedSpan]) -> list[NameRun]:
     """The runs that overlap nothing that is taken; both are in order and without overlap."""
     stops = [one.stop for one in taken]
     after = ((run, bisect_right(stops, run.begin)) for run in runs)
@@ -298,14 +298,14 @@ def _resolved(runs: Sequence[NameRun], known: Known) -> dict[str, Entity]:
     return {name: entity for name in names if (entity := dictionary.find(name, misspelt=name in sure))}
 
 
-def _named(text: str, runs: Sequence[NameRun], resolved: dict[str, Entity]) -> Iterator[Named]:
+def _named(text: str, runs: Sequence[NameRun], resolved: dict[str, Entity]) -> Iterator[NamedSpan]:
     sure = {run.text for run in runs if not run.opens}
     for run in runs:
         entity = resolved.get(run.text)
         if run.opens and entity is None and run.text not in sure and not _common(run.text):
             continue
         kind = (entity.kind if entity else None) or name_kind(run.text, text[max(0, run.begin - 40) : run.begin])
-        yield Named(text[run.begin : run.stop], kind, run.begin, run.stop, entity)
+        yield NamedSpan(text[run.begin : run.stop], kind, run.begin, run.stop, entity)
 
 
 def _common(name: str) -> bool:
@@ -314,7 +314,7 @@ def _common(name: str) -> bool:
     return (lower in FIRST_NAMES or lower in PLACES) and lower not in _ALSO_WORDS
 
 
-def _handles_known(found: Sequence[Named], known: Known) -> Iterator[Named]:
+def _handles_known(found: Sequence[NamedSpan], known: Known) -> Iterator[NamedSpan]:
     """Handles and addresses that are an alias of a known entity."""
     asked = [one for one in found if one.kind in {"handle", "email"}]
     entities = known([one.text for one in asked]) if asked else ()

@@ -46,7 +46,7 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedSpan:
     """A name, date, amount or identifier in a text: `text[begin:stop]`."""
 
     text: str

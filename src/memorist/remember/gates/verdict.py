@@ -12,7 +12,7 @@ from memorist.model import Filter, Kind, Memory, Tier, new_or_changed
 from memorist.ports import Store, View
 from memorist.remember.policy import Policy
 from memorist.remember.redaction import texts_of
-from memorist.text.chatter import spoken as named
+from memorist.text.chatter import with_speaker as named
 from memorist.text.gist import pieces_of
 from memorist.text.sameness import canonical
 from memorist.text.words import words
@@ -72,7 +72,7 @@ class GateContext:
         """Look up at once which memories of the store say the same as these."""
         texts = {memory.text: canonical(memory.text) for memory in memories}
         self._known |= {said: [] for said in texts.values()}
-        for known in self._store.saying(list(texts)) if texts else ():
+        for known in self._store.by_text(list(texts)) if texts else ():
             if (said := canonical(known.text)) in self._known:
                 self._known[said].append(known)
 
@@ -94,11 +94,11 @@ class GateContext:
     def _view(self) -> View:
         return self._store.view()
 
-    def saying(self, memory: Memory) -> Iterator[Memory]:
+    def same_text(self, memory: Memory) -> Iterator[Memory]:
         """The memories of its scope with the same text: first of this batch, then of the store."""
         said = canonical(memory.text)
         yield from self._said[memory.scope, said]
-        there = self._known[said] if said in self._known else self._store.saying([memory.text])
+        there = self._known[said] if said in self._known else self._store.by_text([memory.text])
         yield from (known for known in there if known.scope == memory.scope)
 
     def holding(self, piece: str, scope: str) -> Iterator[str]:
@@ -135,22 +135,22 @@ Gate = Callable[[Memory, GateContext], Verdict | None]
 """Decides about a memory; None lets it pass."""
 
 
-def flagged(memory: Memory, flag: str) -> Memory:
+def with_flag(memory: Memory, flag: str) -> Memory:
     """The memory with a flag."""
     worth = memory.worth
     return memory if flag in worth.flags else replace(memory, worth=replace(worth, flags=(*worth.flags, flag)))
 
 
-def quietened(memory: Memory, flag: str) -> Memory:
+def quieten(memory: Memory, flag: str) -> Memory:
     """The memory in the peripheral tier with half its importance: it is still found, but ranked lower."""
-    marked = flagged(memory, flag)
+    marked = with_flag(memory, flag)
     worth = replace(marked.worth, importance=round(memory.worth.importance / 2, 4))
     return replace(marked, worth=worth, tier=Tier.PERIPHERAL)
 
 
-def distrusted(memory: Memory, flag: str) -> Memory:
+def distrust(memory: Memory, flag: str) -> Memory:
     """The memory marked as untrusted, and not pinned."""
-    marked = flagged(memory, flag)
+    marked = with_flag(memory, flag)
     tier = Tier.WORKING if memory.tier is Tier.PINNED else memory.tier
     return replace(marked, worth=replace(marked.worth, trust=0), tier=tier)
 

@@ -2,19 +2,19 @@
 
 from memorist.remember.ingest.files import File, Objects, detect, read, sources
 from memorist.remember.ingest.formats import FORMATS
-from memorist.remember.ingest.model import Cleaned, FactPiece, IngestReport, Item, Piece, Skipped, Tally
+from memorist.remember.ingest.model import Cleaned, FactPiece, ImportTally, IngestReport, Item, Piece, Skipped
 
 __all__ = [
     "FORMATS",
     "Cleaned",
     "FactPiece",
     "File",
+    "ImportTally",
     "IngestReport",
     "Item",
     "Objects",
     "Piece",
     "Skipped",
-    "Tally",
     "detect",
     "read",
     "sources",

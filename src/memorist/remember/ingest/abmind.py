@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from memorist.model import Fact, Kind
-from memorist.remember.ingest.carry import Tables, carried, carried_fact, names_in, unread
+from memorist.remember.ingest.carry import Tables, carry_fact, carry_memory, names_in, unread
 from memorist.remember.ingest.graphs import relation_name, snake_case
 from memorist.remember.ingest.messages import ROLES, SYSTEM
 from memorist.remember.ingest.model import Cleaned, Found, Skipped
-from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, first_name, moment, numbered
+from memorist.remember.ingest.values import (
+    Object,
+    as_list,
+    as_name,
+    as_object,
+    as_text,
+    first_name,
+    moment,
+    with_places,
+)
 from memorist.text.patterns import lazy
 
 ABMIND_TABLES = {"extracted_memories": ("content_en", "content_original", "memory_type", "created_at")}
@@ -51,7 +60,7 @@ def abmind_drafts(given: Object, where: str, unnamed: str | None = None) -> Iter
     if "results" not in given:
         yield from _memory({snake_case(key): value for key, value in given.items()}, where)
         return
-    for place, one in numbered(as_list(given.get("results")), where, "result"):
+    for place, one in with_places(as_list(given.get("results")), where, "result"):
         hit = {snake_case(key): value for key, value in as_object(one).items()}
         if edge := _EDGE.fullmatch(as_text(hit.get("content"))):
             yield from _edge({**edge.groupdict(), "created_at": hit.get("created_at")}, place)
@@ -61,19 +70,19 @@ def abmind_drafts(given: Object, where: str, unnamed: str | None = None) -> Iter
 
 def abmind_rows(tables: Tables, where: str) -> Iterator[Found]:
     """The memories, messages, summaries and edges in a database."""
-    for place, row in numbered(tables["extracted_memories"], where, "memory"):
+    for place, row in with_places(tables["extracted_memories"], where, "memory"):
         yield from _memory(row, place)
-    for place, row in numbered(tables.get("messages", ()), where, "message"):
+    for place, row in with_places(tables.get("messages", ()), where, "message"):
         yield from _message(row, place)
-    for place, row in numbered(tables.get("context_summaries", ()), where, "summary"):
+    for place, row in with_places(tables.get("context_summaries", ()), where, "summary"):
         ours = {"key": _key("summary", row), "kind": Kind.SEMANTIC, "topic": "summary", "at": row.get("created_at")}
         table = {"classification": "classification"}
         usual = {"archived": 0, "depth": 0}
         used = ("id", "content", "created_at", "chat_id")
         text, session = as_text(row.get("content")), as_name(row.get("chat_id"))
-        yield from carried(text, row, table, place, ours=ours, used=used, usual=usual, session=session)
+        yield from carry_memory(text, row, table, place, ours=ours, used=used, usual=usual, session=session)
     for name in _EDGES:
-        for place, row in numbered(tables.get(name, ()), where, "edge"):
+        for place, row in with_places(tables.get(name, ()), where, "edge"):
             edge = {"subject": row.get("entity_a"), "object": row.get("entity_b")}
             yield from _edge({**{k: v for k, v in row.items() if k not in ("entity_a", "entity_b")}, **edge}, place)
     yield from unread(tables, _READ, _NOT_READ, where)
@@ -100,7 +109,7 @@ def _memory(row: Object, where: str) -> Iterator[Found]:
     }
     used = (*_USED, *(["memory_type"] if typed else []))
     usual = {**_USUAL, "valid_from": said.date().isoformat() if said else None}
-    yield from carried(text, row, _MEMORY, where, ours=ours, used=used, usual=usual)
+    yield from carry_memory(text, row, _MEMORY, where, ours=ours, used=used, usual=usual)
 
 
 def _message(row: Object, where: str) -> Iterator[Found]:
@@ -113,7 +122,7 @@ def _message(row: Object, where: str) -> Iterator[Found]:
     used = ("id", "user_id", "session_id", "role", "content", "timestamp")
     text, session = as_text(row.get("content")), as_name(row.get("session_id"))
     table = {"emotion_score": "emotion"}
-    yield from carried(text, row, table, where, ours=ours, used=used, session=session, turn=True)
+    yield from carry_memory(text, row, table, where, ours=ours, used=used, session=session, turn=True)
 
 
 def _edge(row: Object, where: str) -> Iterator[Found]:
@@ -123,7 +132,7 @@ def _edge(row: Object, where: str) -> Iterator[Found]:
         as_text(row.get("object")),
     )
     ours = {"valid_from": row.get("created_at"), "ingested_at": row.get("created_at"), "source": "abmind"}
-    yield from carried_fact(fact, row, {}, where, ours=ours, used=("id", "subject", "relation", "object", "created_at"))
+    yield from carry_fact(fact, row, {}, where, ours=ours, used=("id", "subject", "relation", "object", "created_at"))
 
 
 def _scope(row: Object) -> str | None:

@@ -20,8 +20,8 @@ from memorist.remember.ingest.values import (
     fields_of,
     first_name,
     moment,
-    numbered,
-    parsed,
+    parse_json,
+    with_places,
 )
 
 LOOP_EVENT = "an event of the agent's loop"
@@ -49,17 +49,17 @@ def letta_drafts(given: Object, where: str, unnamed: str | None = None) -> Itera
         as_name(id): name for agent, name in zip(agents, names, strict=True) for id in as_list(agent.get("block_ids"))
     }
     blocks = as_list(given.get("blocks") if "agents" in given else given.get("core_memory"))
-    for place, one in numbered(blocks, where, "block"):
+    for place, one in with_places(blocks, where, "block"):
         block = as_object(one)
         yield _block(block, place, owners.get(as_name(block.get("id")), names[0] if names else where))
-    for place, one in numbered(as_list(given.get("files")), where, "file"):
+    for place, one in with_places(as_list(given.get("files")), where, "file"):
         file = as_object(one)
         name, text = first_name(file, "original_file_name", "file_name"), as_text(file.get("content"))
         key = f"letta:{name}:{fingerprint(text)}"
         yield DraftMemory(text, place, fields_of({"file": name, "kind": Kind.SEMANTIC, "key": key})[0], turn=False)
     for agent, name in zip(agents, names, strict=True):
         reader = _Letta(name)
-        for place, one in numbered(as_list(agent.get("messages")), f"{where}, {name}", "message"):
+        for place, one in with_places(as_list(agent.get("messages")), f"{where}, {name}", "message"):
             yield from reader.message(as_object(one), place)
 
 
@@ -125,7 +125,7 @@ def _envelope(text: str) -> Object:
     if not text.lstrip().startswith("{"):
         return {}
     try:
-        return as_object(parsed(text))
+        return as_object(parse_json(text))
     except InvalidInput:
         return {}
 

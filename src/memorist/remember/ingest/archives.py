@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from memorist.errors import InvalidInput
 from memorist.remember.ingest.formats import HEAD, refuse_binary, text_of
 from memorist.remember.ingest.model import Cleaned
-from memorist.remember.ingest.values import parsed
+from memorist.remember.ingest.values import parse_json
 
 MOST_MEMBER = 256 * 1024 * 1024
 """The most unpacked bytes per archive member, the same as for a JSON file outside an archive."""
@@ -49,7 +49,7 @@ def json_in(tree: Tree, name: str, where: str) -> tuple[Any, list[Cleaned]]:
     data = tree.read(name)
     refuse_binary(data[:HEAD], where)
     text, notes = text_of(data, where)
-    return parsed(text), notes
+    return parse_json(text), notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ class Archive:
 
 
 @contextmanager
-def opened_zip(path: Path, name: str) -> Generator[Archive]:
+def open_zip(path: Path, name: str) -> Generator[Archive]:
     """Open an archive; raises `InvalidInput` if it is not a readable one."""
     try:
         archive = zipfile.ZipFile(path)

@@ -17,8 +17,8 @@ from memorist.remember.ingest.values import (
     fields_of,
     fits_metadata,
     moment,
-    numbered,
-    parsed,
+    parse_json,
+    with_places,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ Tables = Mapping[str, Iterable[Object]]
 """The rows of a database or an export, by table."""
 
 
-def carried(
+def carry_memory(
     text: str,
     given: Object,
     table: Table,
@@ -74,7 +74,7 @@ def carried(
     yield DraftMemory(text, where, fields, session, turn=turn)
 
 
-def carried_document(
+def carry_document(
     text: str,
     given: Object,
     table: Table,
@@ -89,7 +89,7 @@ def carried_document(
 
     All of them have its fields; metadata that is too large to repeat is kept with the first.
     """
-    *notes, shared = carried(text, given, table, key, ours=ours, used=used, usual=usual, session=session)
+    *notes, shared = carry_memory(text, given, table, key, ours=ours, used=used, usual=usual, session=session)
     yield from notes
     if not isinstance(shared, DraftMemory):
         yield shared
@@ -104,7 +104,7 @@ def carried_document(
             fields = cast("Fields", {name: value for name, value in fields.items() if name != "metadata"})
 
 
-def carried_fact(
+def carry_fact(
     fact: Fact,
     given: Object,
     table: Table,
@@ -137,7 +137,7 @@ def unread(tables: Tables, read: Container[str], reasons: Mapping[str, str], whe
     """The rows of tables that are not read, with the reason, and the tables of which nothing is known."""
     for table, rows in tables.items():
         if table in reasons:
-            yield from (Skipped(place, reasons[table]) for place, _ in numbered(rows, where, table))
+            yield from (Skipped(place, reasons[table]) for place, _ in with_places(rows, where, table))
         elif table not in read and any(True for _ in rows):
             yield Skipped(f"{where}, {table}", UNKNOWN)
 
@@ -147,7 +147,7 @@ def object_in(value: object) -> Object:
     if not isinstance(value, str):
         return as_object(value)
     try:
-        return as_object(parsed(value))
+        return as_object(parse_json(value))
     except InvalidInput:
         return {"metadata": value} if value.strip() else {}
 
@@ -156,7 +156,7 @@ def names_in(value: object) -> list[str]:
     """The names in a list, in JSON in a string, or between commas."""
     if isinstance(value, str):
         try:
-            value = parsed(value) if value.lstrip().startswith("[") else value.split(",")
+            value = parse_json(value) if value.lstrip().startswith("[") else value.split(",")
         except InvalidInput:
             return [value]
     found = cast("list[object]", value) if isinstance(value, list) else []

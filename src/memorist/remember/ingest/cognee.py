@@ -7,10 +7,10 @@ from typing import Any
 
 from memorist.model import Fact, Kind
 from memorist.remember.ingest.archives import Tree
-from memorist.remember.ingest.carry import carried, carried_document, carried_fact, names_in
+from memorist.remember.ingest.carry import carry_document, carry_fact, carry_memory, names_in
 from memorist.remember.ingest.graphs import relation_name
 from memorist.remember.ingest.model import Found, Skipped
-from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, first_name, numbered
+from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, first_name, with_places
 from memorist.text.patterns import lazy
 
 COPY = "a copy of a chunk of the graph"
@@ -92,9 +92,9 @@ class CogneeReader:
         if _is_part(given):
             yield from self._part(given, where)
             return
-        for place, one in numbered(as_list(given.get("nodes")), where, "node"):
+        for place, one in with_places(as_list(given.get("nodes")), where, "node"):
             yield from self._part(as_object(one), place)
-        for place, one in numbered(as_list(given.get("edges")), where, "edge"):
+        for place, one in with_places(as_list(given.get("edges")), where, "edge"):
             edge = as_object(one)
             yield from self._edge(edge, place) if _has_ends(edge) else [Skipped(place, NO_PART)]
 
@@ -141,7 +141,7 @@ class CogneeReader:
             *(("document_name",) if session else ()),
         )
         usual = {**_USUAL, "updated_at": given.get("created_at"), "document_id": session}
-        yield from carried(text, given, _NODE, where, ours=ours, used=used, usual=usual, session=session)
+        yield from carry_memory(text, given, _NODE, where, ours=ours, used=used, usual=usual, session=session)
 
     def _document(self, given: Object, where: str) -> Iterator[Found]:
         id = as_text(given["external_id"])
@@ -154,7 +154,7 @@ class CogneeReader:
         used = ("kind", "external_id", "title", "content")
         table = {"created_at": "at"}
         text, key = as_text(given.get("content")), f"cognee:{id}"
-        yield from carried_document(text, given, table, key, ours=ours, used=used, usual=_USUAL, session=name)
+        yield from carry_document(text, given, table, key, ours=ours, used=used, usual=_USUAL, session=name)
 
     def _edge(self, given: Object, where: str) -> Iterator[Found]:
         """A fact between two named nodes; its words alone if a node is not known."""
@@ -170,10 +170,10 @@ class CogneeReader:
         used = (*used, *_RELATION, *_ENDS[0], *_ENDS[1])
         if all(names):
             fact, ours = Fact(names[0], relation, names[1]), {"source": "cognee"}
-            yield from carried_fact(fact, given, _FACT, where, text=text or None, ours=ours, used=used, usual=_USUAL)
+            yield from carry_fact(fact, given, _FACT, where, text=text or None, ours=ours, used=used, usual=_USUAL)
         elif text:
             ours = {"kind": Kind.SEMANTIC, "metadata": {"relation": relation}}
             table = {"valid_at": "at", "invalid_at": "expires_at", "created_at": "ingested_at"}
-            yield from carried(text, given, table, where, ours=ours, used=used, usual=_USUAL)
+            yield from carry_memory(text, given, table, where, ours=ours, used=used, usual=_USUAL)
         else:
             yield Skipped(where, BETWEEN_TEXTS)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memorist.errors import InvalidInput
 from memorist.remember.ingest.model import DraftMemory, Found, Skipped
-from memorist.remember.ingest.rows import RowFields, broken, fields, objects
+from memorist.remember.ingest.rows import RowFields, fields, invalid_data, objects
 from memorist.remember.ingest.values import Object, as_object
 from memorist.text.patterns import lazy
 
@@ -62,7 +62,7 @@ def _sessions(record: RowFields) -> list[tuple[int, datetime, str, list[RowField
     """The number in the file, date, id and turns of each session, earliest first."""
     columns = [record.items(name) for name in ("haystack_dates", "haystack_session_ids", "haystack_sessions")]
     if len({len(column) for column in columns}) > 1:
-        raise broken(record.place, "the numbers of dates, ids and sessions differ")
+        raise invalid_data(record.place, "the numbers of dates, ids and sessions differ")
     sessions = [
         (
             number,

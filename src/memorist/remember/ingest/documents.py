@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from memorist.model import Kind, fingerprint
 from memorist.remember.ingest.claude_code import INDEX, is_index, memory_fields
 from memorist.remember.ingest.messages import ROLES, SYSTEM
-from memorist.remember.ingest.model import CHUNK, Cleaned, DraftMemory, Found, Skipped, joined_blocks, split_text
+from memorist.remember.ingest.model import CHUNK, Cleaned, DraftMemory, Found, Skipped, join_blocks, split_text
 from memorist.remember.ingest.values import LONGEST_TITLE, fields_of, moment
 from memorist.text.patterns import lazy
 
@@ -30,7 +30,7 @@ def text_drafts(text: str, name: str) -> Iterator[Found]:
         yield from transcript_drafts(text, name)
         return
     paragraphs = (part for paragraph in _BLANK.split(text) if paragraph.strip() for part in split_text(paragraph))
-    chunks = enumerate(joined_blocks(paragraphs), 1)
+    chunks = enumerate(join_blocks(paragraphs), 1)
     yield from content_keys((DraftMemory(one, f"{name}, part {n}", {"kind": Kind.SEMANTIC}) for n, one in chunks), name)
 
 

@@ -17,7 +17,7 @@ from memorist.remember.ingest.values import (
     fields_of,
     first_name,
     moment,
-    numbered,
+    with_places,
 )
 
 _INSTRUCTIONS = frozenset({"user_editable_context", "model_editable_context"})
@@ -92,7 +92,7 @@ def claude_turns(given: Object, where: str, unnamed: str | None = None) -> Itera
     """The turns of a conversation; attachments follow their message."""
     name = first_name(given, "uuid", "id")
     messages = [
-        (place, as_object(one)) for place, one in numbered(as_list(given.get("chat_messages")), where, "message")
+        (place, as_object(one)) for place, one in with_places(as_list(given.get("chat_messages")), where, "message")
     ]
     current = _current(given, [message for _, message in messages])
     calls: Calls = {}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from memorist.errors import Error, InvalidInput, MissingExtra
-from memorist.remember.ingest.archives import Archive, Folder, Tree, json_in, opened_zip
+from memorist.remember.ingest.archives import Archive, Folder, Tree, json_in, open_zip
 from memorist.remember.ingest.claude_code import TOOLS, is_tool_output
 from memorist.remember.ingest.cognee import cogx_files, cogx_root
 from memorist.remember.ingest.databases import database_drafts, database_format
@@ -37,7 +37,7 @@ from memorist.remember.ingest.objects import (
 )
 from memorist.remember.ingest.pdf import pdf_drafts
 from memorist.remember.ingest.slack import slack_drafts, slack_files, slack_root
-from memorist.remember.ingest.values import parsed
+from memorist.remember.ingest.values import parse_json
 from memorist.text.patterns import lazy
 
 _WANTED = lazy(r"(?:.*/)?(?:conversations(?:[-_]\d+)?|documents/\d++|observations|mental_models|directives)\.json")
@@ -47,7 +47,7 @@ UNSAFE = "its name leads out of the archive"
 
 def zip_drafts(path: Path, name: str, format: str | None = None) -> Iterator[Found]:
     """An export of several files, or every file of conversations or memories; the rest is skipped with a reason."""
-    with opened_zip(path, name) as archive:
+    with open_zip(path, name) as archive:
         yield from (Skipped(f"{name}/{one}", UNSAFE) for one in archive.unsafe())
         safe = archive.names()
         if export := export_of(safe):
@@ -206,7 +206,7 @@ class File:
     def _document(self, text: str) -> tuple[object] | str:
         """A JSON document in a tuple, or the format of a text that only looked like JSON."""
         try:
-            return (parsed(text),)
+            return (parse_json(text),)
         except InvalidInput as error:
             if _is_document(text.strip().split("\n", 1)[0]):
                 return "jsonl"
@@ -242,7 +242,7 @@ class File:
 
 def _is_document(line: str) -> bool:
     try:
-        return isinstance(parsed(line), dict | list)
+        return isinstance(parse_json(line), dict | list)
     except InvalidInput:
         return False
 

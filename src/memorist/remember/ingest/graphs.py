@@ -17,7 +17,7 @@ from memorist.remember.ingest.values import (
     fields_of,
     first_name,
     moment,
-    numbered,
+    with_places,
 )
 from memorist.text.patterns import lazy
 
@@ -82,7 +82,7 @@ class GraphReader:
         for node in map(as_object, nodes):
             self._know(node)
         for what, found in (("episode", episodes), ("node", nodes), ("edge", edges)):
-            for place, one in numbered(found, where, what):
+            for place, one in with_places(found, where, what):
                 yield from self._part(as_object(one), place)
 
     def _know(self, node: Object) -> None:
@@ -182,7 +182,7 @@ def zep_drafts(given: Object, where: str, unnamed: str | None = None) -> Iterato
     """The messages of a session, and the facts that Zep found in them."""
     name = first_name(given, *_THREAD) or unnamed
     calls: Calls = {}
-    for place, one in numbered(as_list(given.get("messages")), where, "message"):
+    for place, one in with_places(as_list(given.get("messages")), where, "message"):
         message = as_object(one)
         # With `role_type`, `role` is the name of the speaker.
         named = {"role": message["role_type"], "name": message.get("role")} if "role_type" in message else {}
@@ -191,7 +191,7 @@ def zep_drafts(given: Object, where: str, unnamed: str | None = None) -> Iterato
         yield from turns({**kept, **named, "key": f"zep:{id}" if id else None}, place, calls, name)
     graph = GraphReader()
     facts = [one for key in ("facts", "relevant_facts") for one in as_list(given.get(key))]
-    for place, one in numbered(facts, where, "fact"):
+    for place, one in with_places(facts, where, "fact"):
         fact = {"fact": one} if isinstance(one, str) else as_object(one)
         text = as_text(fact.get("fact") or fact.get("content"))
         id = as_name(fact.get("uuid")) or fingerprint(text)
@@ -213,7 +213,7 @@ def mcp_memory_drafts(given: Object, where: str, unnamed: str | None = None) -> 
     """Each observation as a memory under the name of its entity, each type and each relation as a fact."""
     if "entities" in given:
         for kind in ("entities", "relations"):
-            for place, one in numbered(as_list(given.get(kind)), where, kind):
+            for place, one in with_places(as_list(given.get(kind)), where, kind):
                 if is_mcp_memory(part := as_object(one)):
                     yield from mcp_memory_drafts(part, place)
                 else:
@@ -230,7 +230,7 @@ def mcp_memory_drafts(given: Object, where: str, unnamed: str | None = None) -> 
     observations = as_list(given.get("observations"))
     if not observations:
         yield Skipped(where, NO_OBSERVATIONS)
-    for place, one in numbered(observations, where, "observation"):
+    for place, one in with_places(observations, where, "observation"):
         yield _observation(name, as_text(one).strip(), place)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import cast
 
 from memorist.model import Kind
-from memorist.remember.ingest.carry import carried, carried_document, names_in, object_in
+from memorist.remember.ingest.carry import carry_document, carry_memory, names_in, object_in
 from memorist.remember.ingest.model import Found, Skipped
 from memorist.remember.ingest.values import (
     Object,
@@ -17,7 +17,7 @@ from memorist.remember.ingest.values import (
     first_name,
     first_time,
     moment,
-    numbered,
+    with_places,
 )
 
 NO_CONTENT = "a document without its text"
@@ -58,7 +58,7 @@ def hindsight_drafts(given: Object, where: str, unnamed: str | None = None) -> I
         table = {"last_refreshed_at": "at", "created_at": "ingested_at"}
         ours = {"key": _key(given), "kind": Kind.SEMANTIC, "topic": as_name(given.get("name"))}
         used = ("id", "name", "content")
-        yield from carried(as_text(given.get("content")), given, table, where, ours=ours, used=used)
+        yield from carry_memory(as_text(given.get("content")), given, table, where, ours=ours, used=used)
     elif _is_directive(given):
         yield Skipped(where, DIRECTIVE)
     else:
@@ -89,7 +89,7 @@ def _unit(given: Object, where: str) -> Iterator[Found]:
         *(("fact_type", "type") if type in ("world", "experience") else ()),
     )
     usual = {"proof_count": 1, "state": "valid"}
-    yield from carried(as_text(given["text"]), given, {}, where, ours=ours, used=used, usual=usual)
+    yield from carry_memory(as_text(given["text"]), given, {}, where, ours=ours, used=used, usual=usual)
 
 
 def _document(given: Object, where: str) -> Iterator[Found]:
@@ -108,10 +108,10 @@ def _document(given: Object, where: str) -> Iterator[Found]:
     document = {**given, "retain_params": retained}
     facts = [as_object(one) for one in as_list(given.get("facts"))]
     if text.strip():
-        yield from carried_document(text, document, {}, f"hindsight:{name}", ours=ours, used=used, session=name)
+        yield from carry_document(text, document, {}, f"hindsight:{name}", ours=ours, used=used, session=name)
     elif not facts:
         yield Skipped(where, NO_CONTENT)
-    for place, fact in numbered(facts, where, "fact"):
+    for place, fact in with_places(facts, where, "fact"):
         if isinstance(fact.get("text"), str):
             yield from _unit({**fact, "document_id": name, "causal_relations": _causes(fact, facts)}, place)
         else:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from memorist.model import Kind
-from memorist.remember.ingest.carry import carried
+from memorist.remember.ingest.carry import carry_memory
 from memorist.remember.ingest.model import Found, Skipped
-from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, numbered
+from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, with_places
 
 NO_MESSAGE = "not a message of a peer"
 
@@ -40,7 +40,7 @@ def honcho_drafts(given: Object, where: str, unnamed: str | None = None) -> Iter
         yield from _conclusion(given, where)
         return
     session = as_name(given.get("id")) or unnamed
-    for place, one in numbered(_messages(given), where, "message"):
+    for place, one in with_places(_messages(given), where, "message"):
         if _is_said(message := as_object(one)):
             yield from _message(message, place, unnamed=session)
         else:
@@ -52,7 +52,9 @@ def honcho_drafts(given: Object, where: str, unnamed: str | None = None) -> Iter
         if (text := as_text(row.get("content"))).strip():
             ours = {"kind": Kind.SEMANTIC, "topic": topic}
             place = f"{where}, {topic}"
-            yield from carried(text, row, {"created_at": "at"}, place, ours=ours, used=("content",), session=session)
+            yield from carry_memory(
+                text, row, {"created_at": "at"}, place, ours=ours, used=("content",), session=session
+            )
 
 
 def _message(given: Object, where: str, unnamed: str | None) -> Iterator[Found]:
@@ -64,7 +66,9 @@ def _message(given: Object, where: str, unnamed: str | None) -> Iterator[Found]:
     }
     used = ("id", "content", "peer_id", "session_id", "metadata")
     table = {"created_at": "at"}
-    yield from carried(as_text(given["content"]), given, table, where, ours=ours, used=used, session=session, turn=True)
+    yield from carry_memory(
+        as_text(given["content"]), given, table, where, ours=ours, used=used, session=session, turn=True
+    )
 
 
 def _conclusion(given: Object, where: str) -> Iterator[Found]:
@@ -74,7 +78,7 @@ def _conclusion(given: Object, where: str) -> Iterator[Found]:
     used = ("id", "content", "observed_id", "session_id")
     usual = {"level": "explicit", "observer_id": about, "times_derived": 1}
     text, session = as_text(given["content"]), as_name(given.get("session_id"))
-    yield from carried(
+    yield from carry_memory(
         text, given, {"created_at": "at"}, where, ours=ours, used=used, usual=usual, session=session, turn=False
     )
 

@@ -64,7 +64,7 @@ def html_drafts(data: bytes, name: str) -> Iterator[Found]:
     """The chunks of the main text of a page, under its headings."""
     text, notes = decoded(data, name)
     yield from notes
-    page = Page(text)
+    page = BlockCollector(text)
     page.read()
     fields = cast("Fields", {"trust": WRITTEN_BY_OTHERS})
     if page.title:
@@ -154,7 +154,7 @@ def unescaped(text: str) -> str:
     return unescape(_NUMBER.sub("\ufffd", text)) if "&" in text else text
 
 
-class Page:
+class BlockCollector:
     """Collects the blocks of a page while its tags are read."""
 
     def __init__(self, text: str) -> None:

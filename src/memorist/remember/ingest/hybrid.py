@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from memorist.model import Fact, Kind, Tier
-from memorist.remember.ingest.carry import Tables, carried, carried_fact, object_in, unread
+from memorist.remember.ingest.carry import Tables, carry_fact, carry_memory, object_in, unread
 from memorist.remember.ingest.graphs import relation_name
 from memorist.remember.ingest.model import Found, Skipped
-from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, first_name, numbered
+from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, first_name, with_places
 
 SYSTEM = "mnemosyne-hybrid"
 HYBRID_TABLES = {"working_memory": ("id", "content", "session_id"), "episodic_memory": ("id", "content", "summary_of")}
@@ -64,7 +64,7 @@ def hybrid_rows(tables: Tables, where: str) -> Iterator[Found]:
     notes = _annotations(tables.get("annotations", ()))
     seen = set[str]()
     for table in _MEMORIES:
-        for place, row in numbered(tables.get(table, ()), where, table):
+        for place, row in with_places(tables.get(table, ()), where, table):
             id = as_text(row.get("id"))
             if table == "legacy_memories" and id in seen:
                 yield Skipped(place, COPY)
@@ -72,11 +72,11 @@ def hybrid_rows(tables: Tables, where: str) -> Iterator[Found]:
             seen.add(id)
             yield from _memory(row, notes.pop(id, {}), place)
     yield from (Skipped(f"{where}, annotations of {id}", ORPHAN) for id in notes)
-    for place, row in numbered(tables.get("scratchpad", ()), where, "scratchpad"):
+    for place, row in with_places(tables.get("scratchpad", ()), where, "scratchpad"):
         yield from _scratch(row, place)
     yield from _canonical(tables.get("canonical_facts", ()), where)
     for table in ("triples", "facts"):
-        for place, row in numbered(tables.get(table, ()), where, table):
+        for place, row in with_places(tables.get(table, ()), where, table):
             yield from _triple(row, table, place)
     yield from unread(tables, _READ, _NOT_READ, where)
 
@@ -96,7 +96,9 @@ def _memory(row: Object, notes: Mapping[str, list[str]], where: str) -> Iterator
     if row.get("scope") == "global":  # for every session, as every memory is here
         usual["scope"] = "global"
     text = as_text(row.get("content"))
-    yield from carried(text, {**row, **said}, _MEMORY, where, ours=ours, used=used, usual=usual, session=_session(row))
+    yield from carry_memory(
+        text, {**row, **said}, _MEMORY, where, ours=ours, used=used, usual=usual, session=_session(row)
+    )
 
 
 def _is_known(kind: str, values: list[str], row: Object) -> bool:
@@ -126,7 +128,7 @@ def _scratch(row: Object, where: str) -> Iterator[Found]:
     ours = {"key": _key(row), "topic": "scratchpad"}
     table = {"updated_at": "at", "created_at": "ingested_at"}
     used = ("id", "content", "session_id")
-    yield from carried(as_text(row.get("content")), row, table, where, ours=ours, used=used, session=_session(row))
+    yield from carry_memory(as_text(row.get("content")), row, table, where, ours=ours, used=used, session=_session(row))
 
 
 def _canonical(rows: Iterable[Object], where: str) -> Iterator[Found]:
@@ -135,13 +137,13 @@ def _canonical(rows: Iterable[Object], where: str) -> Iterator[Found]:
         **{"category": "topic", "confidence": "confidence"},
         **{"valid_from": "at", "valid_until": "expires_at", "created_at": "ingested_at"},
     }
-    for place, row in numbered(rows, where, "canonical_facts"):
+    for place, row in with_places(rows, where, "canonical_facts"):
         slot = ":".join(as_text(row.get(part)) for part in ("owner_id", "category", "name"))
         version = f":v{row.get('version')}" if row.get("valid_until") else ""
         body = as_text(row.get("body"))
         ours = {"key": f"{SYSTEM}:{slot}{version}", "kind": Kind.SEMANTIC, "original": body}
         text = f"{as_text(row.get('name'))}: {body}" if body else ""
-        yield from carried(text, row, table, place, ours=ours, used=("id", "body"), usual={"version": 1})
+        yield from carry_memory(text, row, table, place, ours=ours, used=("id", "body"), usual={"version": 1})
 
 
 def _triple(row: Object, table: str, where: str) -> Iterator[Found]:
@@ -150,4 +152,4 @@ def _triple(row: Object, table: str, where: str) -> Iterator[Found]:
     ours = {"source": f"{SYSTEM}:{table}:{first_name(row, 'id', 'fact_id')}"}
     used = ("id", "fact_id", "subject", "predicate", "object")
     usual = {"confidence": 1.0, "source": "inferred"}
-    yield from carried_fact(fact, row, _FACT, where, ours=ours, used=used, usual=usual)
+    yield from carry_fact(fact, row, _FACT, where, ours=ours, used=used, usual=usual)

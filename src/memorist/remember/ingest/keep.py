@@ -12,7 +12,7 @@ from memorist.model import STATES, Memory, Outcome
 from memorist.ports import Progress, Store
 from memorist.remember.fact_rows import relation_claim
 from memorist.remember.ingest.files import ExportFolder, File, Objects, sources
-from memorist.remember.ingest.model import FactPiece, IngestReport, Item, Piece, Skipped, Tally, gated
+from memorist.remember.ingest.model import FactPiece, ImportTally, IngestReport, Item, Piece, Skipped, gate_notes
 from memorist.remember.record import record
 from memorist.remember.writer import Writer, Written
 
@@ -34,7 +34,7 @@ class Ingest:
         self._writers = writers
         self._store = store
         self._now = now
-        self._tally = Tally()
+        self._tally = ImportTally()
         self._waiting: dict[str, Memory] = {}
         self._outcomes = Counter[Outcome]()
         self._facts = self._files = 0
@@ -87,7 +87,7 @@ class Ingest:
         written = self._writers(slot.classification).relate(slot, claim, once=True)
         self._outcomes[written.outcome] += 1
         self._facts += written.outcome is Outcome.KEPT
-        for told in gated(written):
+        for told in gate_notes(written):
             self._tally.add(told)
         return 1
 
@@ -96,7 +96,7 @@ class Ingest:
         if batch:
             written = self._keep(batch)
             self._outcomes.update(one.outcome for one in written.memories)
-            for item in (told for one in written.memories for told in gated(one)):
+            for item in (told for one in written.memories for told in gate_notes(one)):
                 self._tally.add(item)
             if written.new:
                 self._facts += sum(link.relation == STATES for link in self._store.links(sorted(written.new)))

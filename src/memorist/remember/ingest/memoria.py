@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memorist.model import Fact, Kind
-from memorist.remember.ingest.carry import carried, carried_fact
+from memorist.remember.ingest.carry import carry_fact, carry_memory
 from memorist.remember.ingest.graphs import NO_SUMMARY, relation_name
 from memorist.remember.ingest.model import Found, Skipped
-from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, first_name, moment, numbered
+from memorist.remember.ingest.values import (
+    Object,
+    as_list,
+    as_name,
+    as_object,
+    as_text,
+    first_name,
+    moment,
+    with_places,
+)
 
 _LISTS = ("entities", "episodes", "edges", "facts", "related", "playbooks")
 _FROM = ("subject", "from", "fromEntity")
@@ -61,7 +70,7 @@ class MemoriaReader:
         for one in (given.get("entity"), *as_list(given.get("entities"))):
             self._know(as_object(one))
         for name in _LISTS:
-            for place, one in numbered(as_list(given.get(name)), where, name):
+            for place, one in with_places(as_list(given.get(name)), where, name):
                 yield from self._part(as_object(one), place)
 
     def _know(self, entity: Object) -> None:
@@ -80,7 +89,7 @@ class MemoriaReader:
             text = f"{as_text(given.get('title'))}\n\n{as_text(given.get('content'))}"
             ours = {"key": _key(given), "kind": Kind.PROCEDURAL, "topic": as_name(given.get("title"))}
             table = {"updatedAt": "at", "generatedAt": "ingested_at"}
-            yield from carried(text, given, table, where, ours=ours, used=("id", "title", "content"))
+            yield from carry_memory(text, given, table, where, ours=ours, used=("id", "title", "content"))
         else:
             yield Skipped(where, "neither an edge, an entity, an episode nor a playbook")
 
@@ -95,11 +104,11 @@ class MemoriaReader:
             ours = {"source": _key(edge) or "memoria", "valid_to": until}
             used = (*names, "tInvalid", "tExpired")
             fact = Fact(ends[0], relation, ends[1])
-            yield from carried_fact(fact, edge, _FACT, where, text=text or None, ours=ours, used=used)
+            yield from carry_fact(fact, edge, _FACT, where, text=text or None, ours=ours, used=used)
             return
         ours = {"key": _key(edge), "kind": Kind.SEMANTIC, "expires_at": until, "metadata": {"relation": relation}}
         used = (*_RELATION, "id", "factText", "tInvalid", "tExpired")
-        yield from carried(text, edge, _EDGE, where, ours=ours, used=used)
+        yield from carry_memory(text, edge, _EDGE, where, ours=ours, used=used)
 
     def _name(self, edge: Object, keys: tuple[str, ...], id: str) -> str | None:
         """The name of an end: written out, in an object, or known by its id."""
@@ -115,7 +124,7 @@ def _episode(given: Object, where: str) -> Iterator[Found]:
     usual = {"extractionStatus": "extracted"}
     text, session = as_text(given["content"]), as_name(given.get("sessionId"))
     table = {"createdAt": "at"}
-    yield from carried(text, given, table, where, ours=ours, used=used, usual=usual, session=session)
+    yield from carry_memory(text, given, table, where, ours=ours, used=used, usual=usual, session=session)
 
 
 def _entity(given: Object, where: str) -> Iterator[Found]:
@@ -131,7 +140,7 @@ def _entity(given: Object, where: str) -> Iterator[Found]:
     }
     used = ("id", "name", "summary", "aliases", "type")
     table = {"updatedAt": "at", "createdAt": "ingested_at"}
-    yield from carried(summary, given, table, where, ours=ours, used=used)
+    yield from carry_memory(summary, given, table, where, ours=ours, used=used)
 
 
 def _key(given: Object) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memorist.model import Kind
-from memorist.remember.ingest.carry import carried, object_in
+from memorist.remember.ingest.carry import carry_memory, object_in
 from memorist.remember.ingest.model import Found
 from memorist.remember.ingest.values import Object, as_name, as_object, as_text
 
@@ -40,4 +40,6 @@ def mnemo_drafts(given: Object, where: str, unnamed: str | None = None) -> Itera
     used = ("text", "id", "entry", "metadata")
     session = as_name(inner.get("source_session"))
     table = {**_METADATA, **_ROW}
-    yield from carried(text, given, table, where, ours=ours, used=used, usual={"category": "other"}, session=session)
+    yield from carry_memory(
+        text, given, table, where, ours=ours, used=used, usual={"category": "other"}, session=session
+    )

@@ -82,7 +82,7 @@ class IngestReport:
     cleaned_by_reason: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
-def gated(memory: Remembered) -> Iterator[Skipped | Cleaned]:
+def gate_notes(memory: Remembered) -> Iterator[Skipped | Cleaned]:
     """What gates did with a text, as the report names it; that it is known is an outcome of its own."""
     origin = memory.origin
     place = "" if origin.position is None else f" #{origin.position + 1}"
@@ -94,7 +94,7 @@ def gated(memory: Remembered) -> Iterator[Skipped | Cleaned]:
             yield Skipped(where, str(one))
 
 
-class Tally:
+class ImportTally:
     """Counts the items of an import in bounded memory and makes the report."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ def _cut_position(window: str) -> int:
     return max(window.rfind(" "), window.rfind("\n"), window.rfind("\t")) + 1 or len(window)
 
 
-def joined_blocks(blocks: Iterable[str], limit: int = CHUNK) -> Iterator[str]:
+def join_blocks(blocks: Iterable[str], limit: int = CHUNK) -> Iterator[str]:
     """Join blocks by blank lines up to `limit` characters; a longer block stays alone and whole."""
     held: list[str] = []
     size = 0

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from memorist.model import AGENT_TRUST
-from memorist.remember.ingest.carry import carried
+from memorist.remember.ingest.carry import carry_memory
 from memorist.remember.ingest.model import Found, Skipped
-from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, first_name, numbered
+from memorist.remember.ingest.values import Object, as_list, as_name, as_object, as_text, first_name, with_places
 from memorist.remember.sessions.lessons import procedure_text
 from memorist.remember.sessions.run import step_text
 
@@ -77,7 +77,7 @@ class NodeReader:
         beside = _links_beside([*as_list(given.get("edges")), *as_list(given.get("links"))])
         for node in nodes:
             self._know(node)
-        for place, node in numbered(nodes, where, "node"):
+        for place, node in with_places(nodes, where, "node"):
             id = as_text(node.get("id"))
             more = {kind: [*_ids(node, kind), *ids] for kind, ids in beside[id].items()}
             links = {**as_object(node.get("links")), **more}
@@ -113,7 +113,7 @@ class NodeReader:
         given = {**node, "links": links, "sources": self._linked(node, "provenance")}
         used = (*used, *(name for name in _COMMON if name != "links"))
         session = as_name(node.get("trajectory_id"))
-        yield from carried(text, given, _FIELDS, where, ours=known, used=used, usual=_USUAL, session=session)
+        yield from carry_memory(text, given, _FIELDS, where, ours=known, used=used, usual=_USUAL, session=session)
 
 
 Parts = tuple[str, tuple[str, ...], dict[str, Any]]

@@ -43,8 +43,8 @@ from memorist.remember.ingest.values import (
     as_text,
     fields_of,
     first_name,
-    numbered,
-    parsed,
+    parse_json,
+    with_places,
 )
 
 TEXT = ("text", "content")
@@ -198,7 +198,7 @@ class ObjectReader:
 def _conversation(given: Object, where: str, unnamed: str | None) -> Iterator[Found]:
     name = first_name(given, *SESSION, "id", "uuid") or unnamed
     calls: Calls = {}
-    for place, one in numbered(as_list(given.get("messages")), where, "message"):
+    for place, one in with_places(as_list(given.get("messages")), where, "message"):
         yield from _message_drafts(as_object(one), place, calls, name)
 
 
@@ -247,7 +247,7 @@ def jsonl_drafts(stream: IO[bytes], name: str, reader: ObjectReader) -> Iterator
             continue
         where, text = line
         try:
-            document = parsed(text)
+            document = parse_json(text)
         except InvalidInput:
             yield Skipped(where, BAD_LINE)
             continue

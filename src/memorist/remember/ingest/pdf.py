@@ -11,7 +11,7 @@ from memorist.errors import InvalidInput, MissingExtra
 from memorist.model import Kind
 from memorist.remember.ingest.documents import content_keys
 from memorist.remember.ingest.html import WRITTEN_BY_OTHERS
-from memorist.remember.ingest.model import DraftMemory, Found, Skipped, joined_blocks, split_text
+from memorist.remember.ingest.model import DraftMemory, Found, Skipped, join_blocks, split_text
 from memorist.remember.ingest.values import LONGEST_TITLE, moment
 from memorist.text.patterns import lazy
 
@@ -145,7 +145,7 @@ def _text(reader: PdfReader, number: int, where: str, work: _Work) -> str | Skip
 
 def _page(text: str, where: str, number: int, shared: Fields) -> Iterator[DraftMemory]:
     paragraphs = (part for one in _BLANK.split(text) if one.strip() for part in split_text(one))
-    for chunk in joined_blocks(paragraphs):
+    for chunk in join_blocks(paragraphs):
         metadata = {**(shared.get("metadata") or {}), "page": number}
         yield DraftMemory(chunk, where, {**shared, "kind": Kind.SEMANTIC, "metadata": metadata})
 

@@ -13,7 +13,7 @@ from memorist.errors import InvalidInput
 REPAIR = "Correct the file, or fetch the set again; docs/how-to/datasets.md describes the layouts."
 
 
-def broken(place: str | Path, problem: str) -> InvalidInput:
+def invalid_data(place: str | Path, problem: str) -> InvalidInput:
     """The error for invalid data, with its place."""
     return InvalidInput(f"{place}: {problem}", remedy=REPAIR)
 
@@ -29,7 +29,7 @@ class RowFields:
         """A required, non-blank text."""
         value = self.values.get(name)
         if not isinstance(value, str) or not value.strip():
-            raise broken(self.place, f"{name!r} is missing or is not a text")
+            raise invalid_data(self.place, f"{name!r} is missing or is not a text")
         return value
 
     def optional_text(self, name: str) -> str | None:
@@ -46,7 +46,7 @@ class RowFields:
         try:
             return read(written)
         except ValueError:  # InvalidInput is one
-            raise broken(self.place, f"{written!r} is not a time") from None
+            raise invalid_data(self.place, f"{written!r} is not a time") from None
 
     def object(self, name: str) -> RowFields:
         """An optional object; empty if it is absent or null."""
@@ -64,14 +64,14 @@ class RowFields:
 def fields(value: object, place: str) -> RowFields:
     """Check that a value is a JSON object."""
     if not isinstance(value, dict):
-        raise broken(place, "this is not a JSON object")
+        raise invalid_data(place, "this is not a JSON object")
     return RowFields(cast("dict[str, object]", value), place)
 
 
 def items(value: object, place: str) -> list[object]:
     """Check that a value is a JSON list."""
     if not isinstance(value, list):
-        raise broken(place, "a list is missing")
+        raise invalid_data(place, "a list is missing")
     return cast("list[object]", value)
 
 

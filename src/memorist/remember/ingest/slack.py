@@ -20,7 +20,7 @@ from memorist.remember.ingest.values import (
     as_text,
     first_name,
     moment,
-    numbered,
+    with_places,
 )
 from memorist.text.patterns import lazy
 
@@ -140,7 +140,7 @@ def _channel(tree: Tree, files: Sequence[str], channel: str, workspace: Workspac
         yield from found
         day = file.rpartition("/")[2].removesuffix(".json")
         reader = Channel(channel, workspace, changes, day)
-        for place, message in numbered(messages, file.removeprefix(root), "message"):
+        for place, message in with_places(messages, file.removeprefix(root), "message"):
             yield from reader.drafts(message, place)
 
 

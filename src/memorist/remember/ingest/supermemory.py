@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from memorist.model import Kind, Tier
-from memorist.remember.ingest.carry import carried, carried_document
+from memorist.remember.ingest.carry import carry_document, carry_memory
 from memorist.remember.ingest.model import Found, Skipped
 from memorist.remember.ingest.values import (
     EPOCH,
@@ -18,7 +18,7 @@ from memorist.remember.ingest.values import (
     as_text,
     first_name,
     first_time,
-    numbered,
+    with_places,
 )
 
 NO_CONTENT = "a document without its text; list it with its content"
@@ -68,7 +68,7 @@ def supermemory_drafts(given: Object, where: str, unnamed: str | None = None) ->
         yield Skipped(where, CHUNK)
     else:
         for name in _LISTS:
-            for place, one in numbered(as_list(given.get(name)), where, name):
+            for place, one in with_places(as_list(given.get(name)), where, name):
                 part = as_object(one)
                 yield from supermemory_drafts(part, place) if _is_part(part) else [Skipped(place, NO_PART)]
 
@@ -118,7 +118,7 @@ def _memory(given: Object, where: str, until: datetime | None = None) -> Iterato
     )
     row = {**given, "containerTags": others}
     table = {"createdAt": "at", "forgetAfter": "expires_at"}
-    yield from carried(as_text(given.get("memory")), row, table, where, ours=ours, used=used, usual=_USUAL)
+    yield from carry_memory(as_text(given.get("memory")), row, table, where, ours=ours, used=used, usual=_USUAL)
 
 
 def _stored(given: Object, where: str) -> Iterator[Found]:
@@ -139,13 +139,13 @@ def _stored(given: Object, where: str) -> Iterator[Found]:
     table, usual = {"createdAt": "at"}, {**_USUAL, "updatedAt": row.get("createdAt")}
     if content.strip():
         key = f"supermemory:{name}"
-        yield from carried_document(content, given, table, key, ours=ours, used=used, usual=usual, session=name)
+        yield from carry_document(content, given, table, key, ours=ours, used=used, usual=usual, session=name)
     elif summary.strip():
         ours = {**ours, "key": _key(row, "customId"), "kind": Kind.SEMANTIC}
-        yield from carried(summary, given, table, where, ours=ours, used=(*used, "summary"), usual=usual)
+        yield from carry_memory(summary, given, table, where, ours=ours, used=(*used, "summary"), usual=usual)
     else:
         yield Skipped(where, NO_CONTENT)
-    for place, one in numbered((*as_list(row.get("memoryEntries")), *as_list(row.get("memories"))), where, "memory"):
+    for place, one in with_places((*as_list(row.get("memoryEntries")), *as_list(row.get("memories"))), where, "memory"):
         if _is_memory(entry := as_object(one)):
             yield from _versions({"containerTag": scope, **entry}, place)
         else:

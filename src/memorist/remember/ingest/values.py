@@ -54,7 +54,7 @@ def first_name(object: Object, *keys: str) -> str | None:
     return next((name for key in keys if (name := as_name(object.get(key)))), None)
 
 
-def parsed(text: str) -> Any:
+def parse_json(text: str) -> Any:
     """Parse a JSON document; raise `InvalidInput` if it is not valid."""
     try:
         return json.loads(text, parse_constant=lambda _: None)
@@ -75,7 +75,7 @@ def storable(value: Any) -> Any:
     return value
 
 
-def numbered(values: Iterable[Any], where: str, what: str) -> Iterator[tuple[str, Any]]:
+def with_places(values: Iterable[Any], where: str, what: str) -> Iterator[tuple[str, Any]]:
     """Each value with its place, such as `chat.json, message 3`."""
     for number, value in enumerate(values, 1):
         yield f"{where}, {what} {number}", value

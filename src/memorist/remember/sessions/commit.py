@@ -16,10 +16,10 @@ from memorist.ports import Batch, Clock, Job, Reader, Store, Vectors
 from memorist.ports.notices import Notice, Notices
 from memorist.remember.incoming import Incoming
 from memorist.remember.jobs import COMMIT_TASK, retry_after
-from memorist.remember.rereading import Outdated, check_as_read
+from memorist.remember.rereading import ChangedMeanwhile, check_as_read
 from memorist.remember.sessions.lessons import Findings
 from memorist.remember.sessions.rules import Resolved, resolve
-from memorist.remember.sessions.run import Extractor, RunStep, SessionRun, State, annotated, cut, run_of, turns_of
+from memorist.remember.sessions.run import Extractor, RunStep, SessionRun, State, annotate_steps, cut, run_of, turns_of
 from memorist.remember.writer import Writer
 
 INTENT_VIEW = "intent"
@@ -67,7 +67,7 @@ class Lessons:
         if not self.steps and now.state == "closed":
             return Batch(done=done)
         if now.goal != self.run.goal:
-            raise Outdated(self.run.id)
+            raise ChangedMeanwhile(self.run.id)
         check_as_read([step.memory for step in self.steps], reader)
         return replace(self._content(reader, now), done=done)
 
@@ -179,7 +179,9 @@ class Committer:
         extractor = self.rules if self.model is None or attempts >= MOST_ATTEMPTS else self.model
         try:
             by_rules = note if extractor is self.rules else None
-            done = self.writer.steadily(lambda: self._commit(run_of(self.store, session) or run, extractor, by_rules))
+            done = self.writer.retry_if_reembedded(
+                lambda: self._commit(run_of(self.store, session) or run, extractor, by_rules)
+            )
         except ModelUnavailable as error:
             done = self._failed(run, attempts + 1, extractor.name, self.writer.derived_text(str(error)))
         self._tell(done, attempts)
@@ -207,7 +209,7 @@ class Committer:
         turns, clean = turns_of(steps), self.writer.derived_text
         found = extractor.annotate(goal, turns) if turns else ()
         found = [replace(one, state=clean(one.state), subgoal=clean(one.subgoal)) for one in found]
-        return annotated(steps, turns, found, goal)
+        return annotate_steps(steps, turns, found, goal)
 
     def _checked(self, findings: Findings) -> Incoming:
         """Pass findings through the gates; they are embedded later, together with the steps."""

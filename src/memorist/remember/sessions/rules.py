@@ -9,12 +9,12 @@ from itertools import groupby
 from math import fsum
 from typing import TYPE_CHECKING
 
-from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
+from memorist.asking.sessions import AgentStep, Annotation, Instruction, Proposition
 from memorist.model import Filter, Kind, Memory
 from memorist.ports import Store
 from memorist.remember.derived import content_stems, overlap
 from memorist.remember.extract.names import name_runs
-from memorist.remember.sessions.run import UNKNOWN_REWARD, announced, as_phrase, subgoals
+from memorist.remember.sessions.run import UNKNOWN_REWARD, announced_subgoal, as_phrase, subgoals
 from memorist.text.patterns import lazy
 from memorist.text.phrases import phrases
 from memorist.text.tokens import sentences
@@ -144,7 +144,7 @@ _EXACT = lazy(r"\d|`[^`]+`|\w[.-]*+/[\w./-]|\b\w+[._]\w{2,}\b|\b[A-Z]{2,}\b")
 _LETTERS = lazy(r"[^\W\d_]{2,}")
 
 
-def statements(turns: Sequence[Turn]) -> tuple[Proposition, ...]:
+def statements(turns: Sequence[AgentStep]) -> tuple[Proposition, ...]:
     """The most certain statements in the observations, in order; no two with the same words."""
     found: dict[str, Proposition] = {}
     for turn in turns:
@@ -211,7 +211,7 @@ class SessionRules:
 
     name = "rules"
 
-    def annotate(self, goal: str, turns: Sequence[Turn]) -> list[Annotation]:
+    def annotate(self, goal: str, turns: Sequence[AgentStep]) -> list[Annotation]:
         """State = first sentence of the observation; reward by the words of the next observation."""
         aims = subgoals(goal, turns)
         following = [*turns, None][1:]
@@ -220,15 +220,17 @@ class SessionRules:
             for turn, aim, after in zip(turns, aims, following, strict=True)
         ]
 
-    def propositions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> tuple[Proposition, ...]:
+    def propositions(self, goal: str, subgoal: str, turns: Sequence[AgentStep]) -> tuple[Proposition, ...]:
         """At most five plain statements of what was observed."""
         return statements(turns)
 
-    def instructions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> tuple[Instruction, ...]:
+    def instructions(self, goal: str, subgoal: str, turns: Sequence[AgentStep]) -> tuple[Instruction, ...]:
         """The actions that did not fail, in order; none of a trajectory that failed as a whole."""
         rewards = [UNKNOWN_REWARD if turn.reward is None else turn.reward for turn in turns]
         worked = [turn for turn, reward in zip(turns, rewards, strict=True) if reward >= UNKNOWN_REWARD]
-        kept = [turn.action for turn in worked if announced(turn) != as_phrase(subgoal)]  # what for is no what to do
+        kept = [
+            turn.action for turn in worked if announced_subgoal(turn) != as_phrase(subgoal)
+        ]  # what for is no what to do
         actions = list(dict.fromkeys(action for text in kept if (action := _clipped(text, LONGEST_ACTION))))
         if not actions or fsum(rewards) / len(rewards) < WORTH_REPEATING:
             return ()
@@ -242,7 +244,7 @@ def first_sentence(text: str) -> str:
     return _clipped(found[0], LONGEST_STATE) if found else ""
 
 
-def _reward(turn: Turn, after: Turn | None) -> float | None:
+def _reward(turn: AgentStep, after: AgentStep | None) -> float | None:
     if turn.reward is not None:
         return turn.reward
     if after is not None:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import fsum
 from typing import Any, Literal, Protocol
 
-from memorist.asking.sessions import Annotation, Instruction, Proposition, Turn
+from memorist.asking.sessions import AgentStep, Annotation, Instruction, Proposition
 from memorist.errors import InvalidInput
 from memorist.model import GateDecision, Kind, Memory, isoformat, memory_id, within
 from memorist.ports import Reader, Vectors
@@ -45,15 +45,15 @@ class Extractor(Protocol):
         """Its name: `rules`, or the name of the model."""
         ...
 
-    def annotate(self, goal: str, turns: Sequence[Turn]) -> Sequence[Annotation]:
+    def annotate(self, goal: str, turns: Sequence[AgentStep]) -> Sequence[Annotation]:
         """State, subgoal and reward of each step; a step's reward shows in the observation after it."""
         ...
 
-    def propositions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Proposition]:
+    def propositions(self, goal: str, subgoal: str, turns: Sequence[AgentStep]) -> Sequence[Proposition]:
         """The facts that a trajectory shows."""
         ...
 
-    def instructions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Instruction]:
+    def instructions(self, goal: str, subgoal: str, turns: Sequence[AgentStep]) -> Sequence[Instruction]:
         """The instructions that a trajectory shows."""
         ...
 
@@ -86,7 +86,7 @@ _OPENING = lazy(
 )
 
 
-def subgoals(goal: str, turns: Sequence[Turn]) -> list[str]:
+def subgoals(goal: str, turns: Sequence[AgentStep]) -> list[str]:
     """A phrase per step; consecutive steps with the same subgoal have the same phrase.
 
     An announced subgoal lasts until the next one is announced; others end where two steps share no earlier words.
@@ -95,7 +95,7 @@ def subgoals(goal: str, turns: Sequence[Turn]) -> list[str]:
     found: list[str] = []
     stands = False
     for place, turn in enumerate(turns):
-        said = announced(turn)
+        said = announced_subgoal(turn)
         stands = stands or said is not None
         if said is None:
             goes_on = found and (stands or not _turns_away(topics, place))
@@ -105,7 +105,7 @@ def subgoals(goal: str, turns: Sequence[Turn]) -> list[str]:
     return found
 
 
-def announced(turn: Turn) -> str | None:
+def announced_subgoal(turn: AgentStep) -> str | None:
     """The subgoal that a step names: `Subgoal: …` anywhere in it, or an action that begins with Now or Next."""
     named = _NAMED.search(turn.action) or _NAMED.search(turn.observation[:_LONGEST])
     turned = named or _TURNED.search(turn.action)
@@ -126,7 +126,7 @@ def _turns_away(topics: Sequence[frozenset[str]], place: int) -> bool:
     return len(following) == 2 and not any(before & topic for topic in following)
 
 
-def _made_of(turn: Turn, goal: str) -> str:
+def _made_of(turn: AgentStep, goal: str) -> str:
     """A subgoal for a step that names none: from the goal, the action, or the phrases of the observation."""
     if goal or turn.action.strip():
         return as_phrase(goal or turn.action)
@@ -143,7 +143,7 @@ class RunStep:
     """A step with its memory, its turn as an extractor sees it, and its subgoal."""
 
     memory: Memory
-    turn: Turn
+    turn: AgentStep
     subgoal: str
 
     @property
@@ -169,13 +169,13 @@ class Trajectory:
         return fsum(step.reward for step in self.steps) / len(self.steps)
 
     @property
-    def turns(self) -> list[Turn]:
+    def turns(self) -> list[AgentStep]:
         """Its turns, as an extractor sees them."""
         return [step.turn for step in self.steps]
 
 
-def annotated(
-    memories: Sequence[Memory], turns: Sequence[Turn], found: Sequence[Annotation], goal: str
+def annotate_steps(
+    memories: Sequence[Memory], turns: Sequence[AgentStep], found: Sequence[Annotation], goal: str
 ) -> list[RunStep]:
     """Steps with their annotations; a given reward is kept, and a missing subgoal is taken from the step before."""
     steps: list[RunStep] = []
@@ -251,7 +251,7 @@ class SessionRun:
 
 def run_of(reader: Reader, id: str) -> SessionRun | None:
     """The session with an id, or None."""
-    found = [one for one in reader.keyed([session_key(id)]) if one.version_of is None and one.kind is Kind.SOURCE]
+    found = [one for one in reader.by_key([session_key(id)]) if one.version_of is None and one.kind is Kind.SOURCE]
     return SessionRun(id, found[-1]) if found else None
 
 
@@ -299,7 +299,7 @@ def step_memory(run: SessionRun, observation: str, action: str | None, reward: f
     )
 
 
-def numbered(step: Memory, run: SessionRun, number: int) -> Memory:
+def number_step(step: Memory, run: SessionRun, number: int) -> Memory:
     """A step under its number."""
     key = step_key(run.id, number)
     origin = replace(step.origin, position=number, key=key)
@@ -324,10 +324,10 @@ def source_of(step: Memory) -> Memory:
     )
 
 
-def turns_of(steps: Sequence[Memory]) -> list[Turn]:
+def turns_of(steps: Sequence[Memory]) -> list[AgentStep]:
     """Steps as an extractor sees them."""
     return [_turn(step.metadata) for step in steps]
 
 
-def _turn(given: Mapping[str, Any]) -> Turn:
-    return Turn(given.get("observation") or "", given.get("action") or "", reward=given.get("reward"))
+def _turn(given: Mapping[str, Any]) -> AgentStep:
+    return AgentStep(given.get("observation") or "", given.get("action") or "", reward=given.get("reward"))

@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from typing import Concatenate, ParamSpec, Self, TypeVar
 from uuid import uuid4
 
-from memorist.asking import Asker, Askers, BudgetSpent
+from memorist.asking import Askers, BudgetSpent, LLMAsker
 from memorist.asking import sessions as asking_sessions
-from memorist.asking.sessions import LONGEST_SIDE, Annotation, Instruction, Proposition, Turn
-from memorist.asking.wording import clipped
+from memorist.asking.sessions import LONGEST_SIDE, AgentStep, Annotation, Instruction, Proposition
+from memorist.asking.wording import clip
 from memorist.errors import InvalidInput, ModelUnavailable, NotFound
 from memorist.model import (
     CITES,
@@ -32,13 +32,13 @@ from memorist.ports.notices import Notice, Notices, logger
 from memorist.remember.forgetting import dependents, erase_chosen
 from memorist.remember.incoming import Incoming
 from memorist.remember.jobs import COMMIT_TASK
-from memorist.remember.journal import renamed_decision, shared_entry
+from memorist.remember.journal import rename_decision, shared_entry
 from memorist.remember.sessions.commit import Commit, Committer
 from memorist.remember.sessions.rules import SessionRules
 from memorist.remember.sessions.run import (
     Extractor,
     SessionRun,
-    numbered,
+    number_step,
     run_memory,
     run_of,
     source_of,
@@ -70,21 +70,21 @@ class ModelExtractor:
         names = dict.fromkeys(asker and asker.model_for(step) for step in steps)
         return ", ".join(name or self._otherwise.name for name in names)
 
-    def annotate(self, goal: str, turns: Sequence[Turn]) -> Sequence[Annotation]:
+    def annotate(self, goal: str, turns: Sequence[AgentStep]) -> Sequence[Annotation]:
         """State, subgoal and reward of each step."""
         return self._asked(asking_sessions.annotate, self._otherwise.annotate, goal, turns)
 
-    def propositions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Proposition]:
+    def propositions(self, goal: str, subgoal: str, turns: Sequence[AgentStep]) -> Sequence[Proposition]:
         """The facts that a trajectory shows."""
         return self._asked(asking_sessions.propositions, self._otherwise.propositions, goal, subgoal, turns)
 
-    def instructions(self, goal: str, subgoal: str, turns: Sequence[Turn]) -> Sequence[Instruction]:
+    def instructions(self, goal: str, subgoal: str, turns: Sequence[AgentStep]) -> Sequence[Instruction]:
         """The instructions that a trajectory shows."""
         return self._asked(asking_sessions.instructions, self._otherwise.instructions, goal, subgoal, turns)
 
     def _asked(
         self,
-        ask: Callable[Concatenate[Asker, P], Sequence[T]],
+        ask: Callable[Concatenate[LLMAsker, P], Sequence[T]],
         otherwise: Callable[P, Sequence[T]],
         *given: P.args,
         **options: P.kwargs,
@@ -113,7 +113,7 @@ class Log:
 
     def open(self, goal: str | None, id: str | None, scope: str | None) -> SessionRun:
         """Begin a session, or continue the one with that id; a goal given then replaces the old one."""
-        return self.writer.steadily(lambda: self._open(goal, id, scope))
+        return self.writer.retry_if_reembedded(lambda: self._open(goal, id, scope))
 
     def _open(self, goal: str | None, id: str | None, scope: str | None) -> SessionRun:
         now = self.clock.now()
@@ -151,7 +151,7 @@ class Log:
         self, run: SessionRun, observation: str, action: str | None, reward: float | None, number: int | None
     ) -> Remembered:
         """Keep a step; it can be found as soon as this returns. Without a number it gets the next one."""
-        return self.writer.steadily(lambda: self._step(run, observation, action, reward, number))
+        return self.writer.retry_if_reembedded(lambda: self._step(run, observation, action, reward, number))
 
     def _step(
         self, run: SessionRun, observation: str, action: str | None, reward: float | None, number: int | None
@@ -163,7 +163,7 @@ class Log:
         def plan(reader: Reader) -> Batch:
             nonlocal outcome
             current = self._run(reader, run.id)
-            step = numbered(incoming.memories[0], current, current.steps + 1 if number is None else number)
+            step = number_step(incoming.memories[0], current, current.steps + 1 if number is None else number)
             outcome = Outcome.KNOWN if _is_known(step, current, reader) else Outcome.KEPT
             if outcome is Outcome.KNOWN:
                 return Batch(memories=[step])
@@ -178,11 +178,11 @@ class Log:
             )
 
         probable = self._run(self.store, run.id)
-        step = numbered(incoming.memories[0], probable, probable.steps + 1)
+        step = number_step(incoming.memories[0], probable, probable.steps + 1)
         draft = replace(incoming.batch_as(step), memories=[step, source_of(step)])
         kept = self.store.update(plan, draft)[0]
         decisions = incoming.checked.answers[0].decisions
-        return Remembered.of(kept, outcome, [renamed_decision(one, kept) for one in decisions])
+        return Remembered.of(kept, outcome, [rename_decision(one, kept) for one in decisions])
 
     def _run(self, reader: Reader, id: str) -> SessionRun:
         run = run_of(reader, id)
@@ -220,7 +220,7 @@ STEPS_IN_CONTEXT = 3
 
 def _as_line(text: str) -> str:
     """A goal, an observation or an action on one line, as long as a model reads it at a commit."""
-    return clipped(" ".join(text.split()), LONGEST_SIDE)
+    return clip(" ".join(text.split()), LONGEST_SIDE)
 
 
 class Sessions:

@@ -8,7 +8,7 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written
+from memorist.stores.index.arrays import Chosen, GrowingArray, Mapped, Written
 from memorist.text.signature import checked_bits, content_stems, signature, similarities
 
 Vectors = NDArray[np.float32]

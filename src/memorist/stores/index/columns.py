@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import Check, instant
+from memorist.model import FieldCheck, instant
 from memorist.model.filter import CREATED, FELT, METADATA, ORIGIN
+from memorist.stores.index.arrays import AccessPattern, Chosen, GrowingArray, Mapped, Written, under
 from memorist.stores.index.entries import IndexEntry, micros, read_felt, value_in
-from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Reading, Written, under
-from memorist.stores.index.texts import Numbering, Packed, SortedTexts, decoded, in_order, packed
+from memorist.stores.index.texts import Numbering, Packed, SortedTexts, decode_text, in_order, pack_texts
 
 _SAMPLED_FROM = 8192
 _STRIDE = 64
@@ -92,24 +92,24 @@ class LabelColumn:
     def parts(self, rows: NDArray[np.intp]) -> Written:
         """The arrays of some of the rows, to write."""
         numbers, codes = self._used(rows)
-        return {**packed(numbers).parts(), "codes": Chosen(codes)}
+        return {**pack_texts(numbers).parts(), "codes": Chosen(codes)}
 
     @classmethod
     def of(cls, parts: Mapped) -> LabelColumn:
         """The column of mapped arrays."""
         made, labels = cls(), Packed.of(parts)
-        made.numbers = {decoded(raw): code for code, raw in enumerate(labels.raws(0, len(labels.ends)))}
+        made.numbers = {decode_text(raw): code for code, raw in enumerate(labels.raws(0, len(labels.ends)))}
         made.codes = parts.growing("codes")
         return made
 
     def _used(self, rows: NDArray[np.intp]) -> tuple[dict[str | None, int], NDArray[np.int32]]:
         """The labels that some of the rows use, numbered as they come, and the number of each row."""
-        used, codes = renumbered(self.codes.head(len(self.codes))[rows])
+        used, codes = renumber(self.codes.head(len(self.codes))[rows])
         names, chosen = list(self.numbers), used.tolist()
         return {names[old]: new for new, old in enumerate(chosen)}, codes
 
 
-def renumbered(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def renumber(codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """The distinct numbers in the order in which they come, and each number as its place among them."""
     used, firsts, places = np.unique(codes, return_index=True, return_inverse=True)
     order = np.argsort(firsts)
@@ -131,7 +131,7 @@ class NamedColumn:
         codes = {label: _NONE if label is None else self._labels.number(label) for label in dict.fromkeys(labels)}
         self._codes.extend(np.fromiter(map(codes.__getitem__, labels), np.int32, len(labels)))
 
-    def meeting(self, check: Check, count: int) -> NDArray[np.bool_]:
+    def meeting(self, check: FieldCheck, count: int) -> NDArray[np.bool_]:
         """A mask of the first `count` rows: those whose value meets a check, which is asked once per distinct label."""
         values = self._values(check.field)
         admitted = np.fromiter(map(check.admits, (*values, None)), np.bool_, len(values) + 1)
@@ -154,9 +154,9 @@ class NamedColumn:
         """The arrays of some of the rows, without labels that only others have, to write."""
         codes = self._codes.head(len(self._codes))[rows]
         known = codes != _NONE
-        used, codes[known] = renumbered(codes[known])
-        labels = in_order(packed(map(self._labels.name, used.tolist())))
-        return {**labels.parts(Reading.RUNS), "codes": Chosen(codes, read=Reading.RUNS)}
+        used, codes[known] = renumber(codes[known])
+        labels = in_order(pack_texts(map(self._labels.name, used.tolist())))
+        return {**labels.parts(AccessPattern.RUNS), "codes": Chosen(codes, read=AccessPattern.RUNS)}
 
     @classmethod
     def of(cls, parts: Mapped) -> Self:
@@ -225,7 +225,7 @@ class Columns:
         self.emotion_tags = FeltColumn()
         self.metadata = MetadataColumn()
 
-    def meeting(self, check: Check, count: int) -> NDArray[np.bool_]:
+    def meeting(self, check: FieldCheck, count: int) -> NDArray[np.bool_]:
         """A mask of the first `count` rows: those with a value that meets a check."""
         if check.field == CREATED:
             return _created(check, self.ingested_at.head(count))
@@ -277,7 +277,7 @@ class Columns:
 _COMPARED = {"gt": np.greater, "gte": np.greater_equal, "lt": np.less, "lte": np.less_equal}
 
 
-def _created(check: Check, times: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _created(check: FieldCheck, times: NDArray[np.int64]) -> NDArray[np.bool_]:
     """A mask of the rows whose time of creation meets a check."""
     if check.operator == "exists":
         return np.full(len(times), ("boolean", True) in check.values)

@@ -11,12 +11,12 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.model import Check, Condition, FactGraph, Filter, Kind
-from memorist.stores.index.columns import NEVER, Columns, distinct, renumbered
+from memorist.model import Condition, FactGraph, FieldCheck, Filter, Kind
+from memorist.stores.index.arrays import Chosen, GrowingArray, Mapped, Written, under
+from memorist.stores.index.columns import NEVER, Columns, distinct, renumber
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
-from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Written, under
 from memorist.stores.index.postings import TextIndex
-from memorist.stores.index.texts import Numbering, SortedTexts, Texts, in_order, packed
+from memorist.stores.index.texts import Numbering, SortedTexts, Texts, in_order, pack_texts
 
 Mask = NDArray[np.bool_]
 _DAY = timedelta(days=1) // MICROSECOND
@@ -55,9 +55,9 @@ class EntityEdges:
         own = self._until(len(alive))
         places = np.flatnonzero(alive[own])
         ends = np.column_stack([column.head(len(own))[places] for column in (self._source, self._target)])
-        used, numbers = renumbered(ends.reshape(-1))
+        used, numbers = renumber(ends.reshape(-1))
         chosen: list[int] = used.tolist()
-        names = in_order(packed(map(self._nodes.name, chosen)))
+        names = in_order(pack_texts(map(self._nodes.name, chosen)))
         source, target = numbers.reshape(-1, 2).T
         rows = (np.cumsum(alive) - 1)[own[places]].astype(np.int32)
         return {
@@ -290,9 +290,9 @@ class TimedMask:
         return min(int(np.min(one, initial=NEVER, where=one > after)) for one in times)
 
 
-def condition_mask(condition: Condition, meeting: Callable[[Check], Mask]) -> Mask:
+def condition_mask(condition: Condition, meeting: Callable[[FieldCheck], Mask]) -> Mask:
     """A mask of the rows for which a condition holds; `meeting` gives those that meet one check."""
-    if isinstance(condition, Check):
+    if isinstance(condition, FieldCheck):
         return meeting(condition)
     masks = [condition_mask(part, meeting) for part in condition.parts]
     if condition.how == "and":

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import EmbeddingMismatch
-from memorist.model import Check, Condition, FactGraph, Filter, Hit, Related
+from memorist.model import Condition, FactGraph, FieldCheck, Filter, Hit, Related
 from memorist.model.filter import ID, TEXT
 from memorist.ports import Tally, TextField
+from memorist.stores.index.arrays import GrowingArray, Mapped, Written
 from memorist.stores.index.bm25 import (
     CollectionStats,
     Find,
@@ -30,10 +31,9 @@ from memorist.stores.index.bm25 import (
 )
 from memorist.stores.index.entries import MICROSECOND, IndexEntry, micros
 from memorist.stores.index.filtering import Mask, TimedMask, closeness, condition_mask, filter_mask, with_words
-from memorist.stores.index.parts import GrowingArray, Mapped, Written
 from memorist.stores.index.postings import TextIndex, common_rows
 from memorist.stores.index.table import IndexTable
-from memorist.stores.index.vectors import Vectors, finite_rows, nearest, normalized
+from memorist.stores.index.vectors import Vectors, finite_rows, nearest, normalize
 from memorist.text.patterns import lazy
 from memorist.text.signature import BITS
 from memorist.text.words import UNSPACED, language, query_words, stem, words
@@ -141,7 +141,7 @@ class IndexView:
 
     def search_vector(self, probes: Vectors, where: Filter, limit: int) -> list[Hit]:
         """The largest cosine of any probe with any view; exact up to `EXACT_ROWS` rows that pass the filter."""
-        probes = normalized(np.atleast_2d(probes))
+        probes = normalize(np.atleast_2d(probes))
         probes = probes[finite_rows(probes)]
         matrices = list(self._table.matrices.values())
         for matrix in matrices:
@@ -207,9 +207,9 @@ class IndexView:
 
     def related(self, names: Collection[str], where: Filter, limit: int) -> list[Related]:
         """The pairs of which one is among these entities: all that facts relate, and the best of the others."""
-        from memorist.stores.index.relating import related
+        from memorist.stores.index.relating import related_to
 
-        return related(self._table, names, self._mask(where), limit)
+        return related_to(self._table, names, self._mask(where), limit)
 
     def _graph(self) -> tuple[FactGraph, NDArray[np.int32]]:
         relations, ids = self._table.relations, self._table.ids
@@ -231,7 +231,7 @@ class IndexView:
     def cosines(self, probes: Vectors, ids: Sequence[str]) -> dict[str, float]:
         """The cosine that `search_vector` gives each of these memories that has a vector."""
         found: dict[str, float] = {}
-        units = normalized(np.atleast_2d(probes))
+        units = normalize(np.atleast_2d(probes))
         known, rows = self._rows_of(ids)
         for matrix in self._table.matrices.values():
             having, vectors = matrix.lookup(rows)
@@ -279,7 +279,7 @@ class IndexView:
                 met = self._meeting[condition] = condition_mask(condition, self._meets)
             return met
 
-    def _meets(self, check: Check) -> Mask:
+    def _meets(self, check: FieldCheck) -> Mask:
         if check.field == TEXT:
             return with_words(check.words, self._table.fields.values(), len(self._alive))
         if check.field == ID:

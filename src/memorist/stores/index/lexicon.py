@@ -10,9 +10,9 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from memorist.stores.index.arrays import Mapped, Written
 from memorist.stores.index.columns import LabelColumn
-from memorist.stores.index.parts import Mapped, Written
-from memorist.stores.index.texts import NONE_SORTED, Packed, SortedTexts, Texts, encoded, in_order, packed
+from memorist.stores.index.texts import NONE_SORTED, Packed, SortedTexts, Texts, encode_text, in_order, pack_texts
 from memorist.text.words import stem, stem_all
 
 T = TypeVar("T")
@@ -146,7 +146,7 @@ def _spoken(language: str, form: str) -> str:
     return f"{language} {form}"
 
 
-def kept_stems(words: Sequence[str], languages: Sequence[str]) -> KeptStems:
+def stems_of(words: Sequence[str], languages: Sequence[str]) -> KeptStems:
     """The stems of lexemes."""
     numbers: dict[str, list[int]] = {}
     for number, language in enumerate(languages):
@@ -157,7 +157,7 @@ def kept_stems(words: Sequence[str], languages: Sequence[str]) -> KeptStems:
             lexemes.setdefault(_spoken(language, form), []).append(number)
     sizes = np.fromiter(map(len, lexemes.values()), np.int64, len(lexemes))
     every = np.fromiter(chain.from_iterable(lexemes.values()), np.int32, len(words))
-    return KeptStems(in_order(packed(lexemes)), np.concatenate(([0], np.cumsum(sizes))), every, list(numbers))
+    return KeptStems(in_order(pack_texts(lexemes)), np.concatenate(([0], np.cumsum(sizes))), every, list(numbers))
 
 
 class Layered(Generic[T]):
@@ -195,7 +195,7 @@ class Substrings:
     """All words joined into one string of bytes, which is scanned for a substring."""
 
     def __init__(self, words: Sequence[str] | Packed, first: int) -> None:
-        self._words = words if isinstance(words, Packed) else packed(words)
+        self._words = words if isinstance(words, Packed) else pack_texts(words)
         self._first = first
 
     @cached_property
@@ -205,7 +205,7 @@ class Substrings:
     def find(self, part: str) -> Matches:
         """The words that contain the substring, weighted by the number of occurrences, overlaps included."""
         places: list[int] = []
-        wanted = encoded(part)
+        wanted = encode_text(part)
         place = self._joined.find(wanted)
         while place >= 0:
             places.append(place)

@@ -19,7 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memorist.errors import StoreError
-from memorist.stores.index.parts import PAGE, Damaged, Listed, Mapped, Places, Reading, Unfetched, arrays_in, mapped
+from memorist.stores.index.arrays import (
+    PAGE,
+    AccessPattern,
+    Damaged,
+    Listed,
+    Mapped,
+    Places,
+    Unfetched,
+    arrays_in,
+    map_file,
+)
 
 DIGEST = 16
 """Bytes of a digest."""
@@ -77,14 +87,14 @@ class Layout:
 
 def _step(one: Listed) -> int:
     """The bytes of an array's pages: whole rows if it is read here and there."""
-    if one.read != Reading.SCATTERED:
+    if one.read != AccessPattern.SCATTERED:
         return LARGE
     return max(SMALL // max(one.row_bytes, 1), 1) * max(one.row_bytes, 1)
 
 
 def _at_first(one: Listed) -> int:
     """The row from which on an array is fetched before anything is searched."""
-    if one.read == Reading.WHOLE:
+    if one.read == AccessPattern.WHOLE:
         return 0
     return one.nbytes // PAGE * PAGE // one.row_bytes if one.room > one.shape[0] else one.shape[0]
 
@@ -126,7 +136,7 @@ class PagedFile:
         at_first = {name: _at_first(one) for name, one in self._layout.listed.items()}
         wanted = [self._layout.pages_of(name, np.array([begin]), np.array([2**62])) for name, begin in at_first.items()]
         self._bring(np.concatenate([np.empty(0, np.int64), *wanted]))
-        return arrays_in(mapped(self._file), self._layout.listed, self.fetch)
+        return arrays_in(map_file(self._file), self._layout.listed, self.fetch)
 
     def fetch(self, names: Sequence[str], begins: Places, ends: Places) -> None:
         """Make sure that some rows of some arrays are there."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memorist.stores.index.arrays import AccessPattern, Chosen, GrowingArray, Mapped, Values, Written, under
 from memorist.stores.index.columns import LabelColumn
 from memorist.stores.index.lexicon import (
     FUZZY_LENGTH,
@@ -21,9 +22,8 @@ from memorist.stores.index.lexicon import (
     Substrings,
     Trigrams,
     exact_matches,
-    kept_stems,
+    stems_of,
 )
-from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Reading, Values, Written, under
 from memorist.stores.index.texts import Packed, SortedTexts, Texts, in_order
 
 _RECENT_ROWS = 1024
@@ -79,7 +79,7 @@ class Postings(NamedTuple):
 
     def parts(self) -> Written:
         """The arrays to write."""
-        rows, counts = (Chosen(one.all(), read=Reading.RUNS, grows=False) for one in (self.rows, self.counts))
+        rows, counts = (Chosen(one.all(), read=AccessPattern.RUNS, grows=False) for one in (self.rows, self.counts))
         return {"starts": self.starts, "rows": rows, "counts": counts}
 
     @classmethod
@@ -160,11 +160,11 @@ class TextIndex:
         decoded = Texts[str](words)[:]
         rows = np.flatnonzero(alive)
         return {
-            **under("texts", self._texts.packed(rows).parts(Reading.SCATTERED)),
+            **under("texts", self._texts.packed(rows).parts(AccessPattern.SCATTERED)),
             "lengths": Chosen(self._lengths.head(count), rows),
             **under("words", in_order(words).parts()),
             **under("languages", languages.parts(np.arange(len(used)))),
-            **under("stems", kept_stems(decoded, spoken).parts()),
+            **under("stems", stems_of(decoded, spoken).parts()),
             **under("trigrams", Trigrams(decoded, 0).parts()),
             **under("postings", postings.parts()),
         }

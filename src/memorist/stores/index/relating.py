@@ -31,7 +31,7 @@ class Pairs(NamedTuple):
         return Pairs(*(column[places] for column in self))
 
 
-def related(table: IndexTable, names: Collection[str], admitted: Mask, limit: int) -> list[Related]:
+def related_to(table: IndexTable, names: Collection[str], admitted: Mask, limit: int) -> list[Related]:
     """The pairs of which one is among these names: all that facts relate, and the `limit` most frequent others."""
     nodes = table.relations.nodes
     front = np.zeros(len(nodes), np.bool_)

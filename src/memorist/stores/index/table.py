@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from memorist.errors import EmbeddingMismatch
 from memorist.model import Hit
 from memorist.ports import TextField
+from memorist.stores.index.arrays import AccessPattern, Mapped, Written, under
 from memorist.stores.index.binary_codes import SignaturesByBits
 from memorist.stores.index.columns import Columns, top_positions
 from memorist.stores.index.entries import IndexEntry
 from memorist.stores.index.filtering import EntityEdges, Mask, MentionIndex
-from memorist.stores.index.parts import Mapped, Reading, Written, under
 from memorist.stores.index.postings import TextIndex
 from memorist.stores.index.texts import NONE_SORTED, SortedTexts, Texts, in_order
 from memorist.stores.index.vectors import VectorMatrix
@@ -194,7 +194,7 @@ class IndexTable:
     def parts(self, alive: Mask) -> Written:
         """The arrays of the living rows, renumbered, to write; they must have distinct ids."""
         rows = np.flatnonzero(alive)
-        made = under("ids", in_order(self.ids.packed(rows)).parts(Reading.SCATTERED))
+        made = under("ids", in_order(self.ids.packed(rows)).parts(AccessPattern.SCATTERED))
         made |= under("columns", self.columns.parts(rows))
         made |= under("relations", self.relations.parts(alive))
         made |= under("mentions", self.mentions.parts(alive))

@@ -10,19 +10,19 @@ from typing import Generic, NamedTuple, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.stores.index.parts import Chosen, Mapped, Reading, Values, Written
+from memorist.stores.index.arrays import AccessPattern, Chosen, Mapped, Values, Written
 
 SEPARATOR = b"\n"
 _NONE = b"\xff"
 """Stands for None; no text is encoded so."""
 
 
-def encoded(text: str) -> bytes:
+def encode_text(text: str) -> bytes:
     """A text as bytes; they sort like their texts."""
     return text.encode("utf-8", "surrogatepass")
 
 
-def decoded(data: bytes) -> str | None:
+def decode_text(data: bytes) -> str | None:
     """The text of some bytes."""
     return None if data == _NONE else data.decode("utf-8", "surrogatepass")
 
@@ -55,7 +55,7 @@ class Packed(NamedTuple):
         data = self.blob.at(slice(None)).data
         return (data[begin : end - 1].tobytes() for begin, end in zip(begins.tolist(), ends.tolist(), strict=True))
 
-    def parts(self, read: Reading = Reading.WHOLE) -> Written:
+    def parts(self, read: AccessPattern = AccessPattern.WHOLE) -> Written:
         """The arrays to write, and how they will be read."""
         return {name: Chosen(one.all(), read=read, grows=False) for name, one in self._asdict().items()}
 
@@ -65,9 +65,9 @@ class Packed(NamedTuple):
         return cls(parts.values("blob"), parts.values("ends"))
 
 
-def packed(texts: Iterable[str | None]) -> Packed:
+def pack_texts(texts: Iterable[str | None]) -> Packed:
     """Texts as one array of bytes."""
-    pieces = [_NONE if text is None else encoded(text) for text in texts]
+    pieces = [_NONE if text is None else encode_text(text) for text in texts]
     ends = np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)) + 1)
     pieces.append(b"")
     return _packed(np.frombuffer(SEPARATOR.join(pieces), np.uint8), ends)
@@ -77,7 +77,7 @@ def _packed(blob: NDArray[np.uint8], ends: NDArray[np.int64]) -> Packed:
     return Packed(Values(blob), Values(ends))
 
 
-NO_TEXTS = packed(())
+NO_TEXTS = pack_texts(())
 
 
 T = TypeVar("T", bound=str | None)
@@ -107,11 +107,11 @@ class Texts(Sequence[T], Generic[T]):
     def __getitem__(self, place: int | slice) -> T | list[T]:
         if isinstance(place, slice):
             start, end, _ = place.indices(len(self))
-            kept = cast("list[T]", list(map(decoded, self._kept.raws(start, min(end, self._size)))))
+            kept = cast("list[T]", list(map(decode_text, self._kept.raws(start, min(end, self._size)))))
             return kept + self._new[max(start - self._size, 0) : max(end - self._size, 0)]
         if place >= self._size:
             return self._new[place - self._size]
-        return cast("T", decoded(self._kept.raw(place)))
+        return cast("T", decode_text(self._kept.raw(place)))
 
     def chosen(self, places: NDArray[np.intp]) -> list[T]:
         """The texts at some places: faster than one after the other."""
@@ -119,7 +119,7 @@ class Texts(Sequence[T], Generic[T]):
         if not kept.all():
             old = iter(self.chosen(places[kept]))
             return [next(old) if place < self._size else self._new[place - self._size] for place in places.tolist()]
-        return cast("list[T]", list(map(decoded, self._kept.chosen(places)))) if len(places) else []
+        return cast("list[T]", list(map(decode_text, self._kept.chosen(places)))) if len(places) else []
 
     def extend(self, texts: Iterable[T]) -> None:
         """Append texts."""
@@ -130,7 +130,7 @@ class Texts(Sequence[T], Generic[T]):
     def packed(self, rows: NDArray[np.intp]) -> Packed:
         """Some of the texts, in ascending order of rows."""
         chosen: list[int] = rows[rows >= self._size].tolist()
-        later = packed(self._new[row - self._size] for row in chosen)
+        later = pack_texts(self._new[row - self._size] for row in chosen)
         kept = _selected(self._kept, rows[rows < self._size])
         ends = np.concatenate((kept.ends.all(), later.ends.all() + len(kept.blob)))
         return _packed(np.concatenate((kept.blob.all(), later.blob.all())), ends)
@@ -159,7 +159,7 @@ class SortedTexts(NamedTuple):
 
     def find_all(self, text: str) -> Iterator[int]:
         """The numbers of a text, ascending."""
-        wanted = encoded(text)
+        wanted = encode_text(text)
         # Views of the memory, because numpy takes three times as long for one element.
         blob, ends, order = self.texts.blob.all().data, self.texts.ends.all().data, self.order.data
 
@@ -173,9 +173,9 @@ class SortedTexts(NamedTuple):
 
     def up_to(self, text: str) -> NDArray[np.int32]:
         """The numbers of the texts up to one, in their order; few texts are read for it."""
-        return self.order[: bisect_right(self.order, encoded(text), key=self.texts.raw)]
+        return self.order[: bisect_right(self.order, encode_text(text), key=self.texts.raw)]
 
-    def parts(self, read: Reading = Reading.WHOLE) -> Written:
+    def parts(self, read: AccessPattern = AccessPattern.WHOLE) -> Written:
         """The arrays to write, and how the texts will be read."""
         return {**self.texts.parts(read), "order": self.order}
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memorist.stores.index.arrays import AccessPattern, Chosen, GrowingArray, Mapped, Written, under
 from memorist.stores.index.binary_codes import BinaryCodes
 from memorist.stores.index.columns import distinct, top_positions
-from memorist.stores.index.parts import Chosen, GrowingArray, Mapped, Reading, Written, under
 
 Vectors = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -26,7 +26,7 @@ _ROUNDING = 1e-4
 """Larger than the rounding error of the product of two unit vectors."""
 
 
-def normalized(vectors: NDArray[Any]) -> Vectors:
+def normalize(vectors: NDArray[Any]) -> Vectors:
     """Rows scaled to length 1; a row without a direction (zero, NaN, infinite) becomes NaN."""
     with np.errstate(all="ignore"):
         wide = np.array(vectors, np.float32)
@@ -53,7 +53,7 @@ class VectorMatrix:
 
     def extend(self, rows: Sequence[int], vectors: Sequence[NDArray[Any]]) -> None:
         """Append vectors of later rows; vectors without a direction are left out."""
-        given = normalized(np.concatenate(vectors).reshape(len(rows), self.dim))
+        given = normalize(np.concatenate(vectors).reshape(len(rows), self.dim))
         kept = finite_rows(given)
         self._vectors.extend(given if kept.all() else given[kept])
         self._rows.extend(np.array(rows, np.intp)[kept])
@@ -81,7 +81,7 @@ class VectorMatrix:
         return {
             "rows": Chosen(numbers[own[places]]),
             "vectors": Chosen(
-                self._vectors.head(len(own)), None if len(places) == len(own) else places, Reading.SCATTERED
+                self._vectors.head(len(own)), None if len(places) == len(own) else places, AccessPattern.SCATTERED
             ),
             **under("signs", self._signs.parts(places)),
         }

@@ -115,7 +115,7 @@ class ReadStatements:
     by_ids: str  # ids → SELECTED
     history: str  # id → SELECTED, newest version first
     by_keys: str  # keys → SELECTED, in the order of rows
-    by_saying: str  # said → SELECTED, in the order of rows
+    by_text: str  # said → SELECTED, in the order of rows
     by_position: str  # session, first, last → SELECTED
     last_position: str  # session → position
     scan: str  # after, limit, with a {condition} → SELECTED, in the order of rows
@@ -145,8 +145,8 @@ class ReadStatements:
     entity_links: str  # relations → source, relation, target
     changed_links: str  # seen, relations → source, relation, target
     deleted: str  # seen → id
-    lacking: str  # generation, limit → SELECTED
-    any_lacking: str  # generation → 1
+    without_vectors: str  # generation, limit → SELECTED
+    any_without_vectors: str  # generation → 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from memorist.errors import EmbeddingMismatch
 from memorist.model import Memory
 from memorist.ports import Vectors
-from memorist.stores.rules import check_adoption, prepared_generation
+from memorist.stores.rules import check_adoption, require_prepared
 from memorist.stores.sql.reads import Generation
 from memorist.stores.sql.writes import Write
 
@@ -39,7 +39,7 @@ def add_vectors(
     packed: Mapping[str, Mapping[str, P]],
 ) -> None:
     """Keep vectors of memories whose text is unchanged; in the searched generation this is a change of content."""
-    generation = prepared_generation(write.reads.generation_named(name), name)
+    generation = require_prepared(write.reads.generation_named(name), name)
     known = write.reads.fetch(one.id for one in memories)
     unchanged = [one.id for one in memories if one.id in known and known[one.id].memory.text == one.text]
     kept = {known[id].row: packed[id] for id in unchanged if packed.get(id)}
@@ -60,8 +60,8 @@ def add_vectors(
 
 def switch(write: Write[P], name: str) -> bool:
     """Search this generation from now on and drop the others, unless some memory lacks it."""
-    generation = prepared_generation(write.reads.generation_named(name), name)
-    if write.reads.any_lacking(generation):
+    generation = require_prepared(write.reads.generation_named(name), name)
+    if write.reads.any_without_vectors(generation):
         return False
     if write.reads.generation() != generation:
         _run(write, write.sql.activate_generation, generation)

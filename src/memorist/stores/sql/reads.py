@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from memorist.errors import UnreadableMemory
-from memorist.model import Condition, Entity, Filter, Link, Memory, Noise, Showing, Usage, holds
+from memorist.model import Condition, Entity, Filter, Link, Memory, NoiseText, Showing, Usage, holds
 from memorist.ports import Embedded, Entry, Held, Job, Kept, Page, Record, StoreStats, Vectors
 from memorist.stores.index.entries import IndexEntry, micros, moment
 from memorist.stores.index_file import Counters
@@ -29,11 +29,11 @@ from memorist.stores.rows import (
     read_memory,
     readable,
     readable_memories,
-    said,
+    text_fingerprint,
 )
-from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, prepared_generation
+from memorist.stores.rules import ENTITY_RELATIONS, Adopted, cursor_after, position_of, require_prepared
 from memorist.stores.sql.database import Database, Dialect, Values, own_row
-from memorist.text.words import beginning, fold
+from memorist.text.words import fold, name_prefix
 
 if TYPE_CHECKING:
     from memorist.stores.sql.usage_queue import Waiting
@@ -153,11 +153,11 @@ class Reads:
     def history(self, id: str) -> list[Memory]:
         return self._memories(self._sql.history, {"id": id})
 
-    def keyed(self, keys: Sequence[str]) -> list[Memory]:
+    def by_key(self, keys: Sequence[str]) -> list[Memory]:
         return self._memories(self._sql.by_keys, {"keys": encodable(keys)})
 
-    def saying(self, texts: Sequence[str]) -> list[Memory]:
-        found = self._memories(self._sql.by_saying, {"said": list(map(said, texts))}) if texts else []
+    def by_text(self, texts: Sequence[str]) -> list[Memory]:
+        found = self._memories(self._sql.by_text, {"said": list(map(text_fingerprint, texts))}) if texts else []
         if not found and not self._skipped:
             self._noted.note_missing(self._noted.unsaid, texts)
         return found
@@ -212,14 +212,14 @@ class Reads:
         rows = self._db.execute(self._sql.embedded, {"ids": asked, "generation": generation.id})
         return {id for (id,) in rows}
 
-    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+    def without_vectors(self, embedding: str, limit: int) -> list[Memory]:
         """Memories in every form without vectors of a prepared generation, in the order written."""
-        generation = prepared_generation(self.generation_named(embedding), embedding)
-        return self._memories(self._sql.lacking, {"generation": generation.id, "limit": limit})
+        generation = require_prepared(self.generation_named(embedding), embedding)
+        return self._memories(self._sql.without_vectors, {"generation": generation.id, "limit": limit})
 
-    def any_lacking(self, generation: Generation) -> bool:
+    def any_without_vectors(self, generation: Generation) -> bool:
         """Whether any memory has no vectors of a generation."""
-        return self._db.first(self._sql.any_lacking, {"generation": generation.id}) is not None
+        return self._db.first(self._sql.any_without_vectors, {"generation": generation.id}) is not None
 
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
         if not all(one is None or encodes(one) for one in (task, subject)):
@@ -248,14 +248,14 @@ class Reads:
         asked = encodable(map(fold, names))
         return self._entities(self._sql.entities_named, {"names": asked}) if asked else []
 
-    def alike(self, names: Sequence[str]) -> list[Entity]:
+    def entities_by_prefix(self, names: Sequence[str]) -> list[Entity]:
         """Entities with a name or alias that shares a three-letter prefix with one of these, by id."""
-        prefixes = encodable(map(beginning, names))
+        prefixes = encodable(map(name_prefix, names))
         found = self._entities(self._sql.entities_prefixed, {"names": prefixes}) if prefixes else []
         self._noted.alike = frozenset(prefixes), found
         return found
 
-    def named(self, ids: Sequence[str]) -> list[Entity]:
+    def entities_by_id(self, ids: Sequence[str]) -> list[Entity]:
         return list(self.entities_of(ids).values())
 
     def entities_of(self, ids: Sequence[str]) -> dict[str, Entity]:
@@ -350,7 +350,7 @@ class Reads:
         yield from reversed(self.journal(limit=ALL))
         for session, id, at in self._db.execute(self._sql.all_shown):
             yield Showing(session, id, moment(at))
-        yield from map(Noise, self.noise())
+        yield from map(NoiseText, self.noise())
 
     def _kept(self, memories: list[Memory]) -> Iterator[Kept]:
         ids = [memory.id for memory in memories]

@@ -149,12 +149,12 @@ class SqlStore(ABC, Generic[P]):
 
         return ask
 
-    lacking = _answered(Reads.lacking, still=True)
+    without_vectors = _answered(Reads.without_vectors, still=True)
     embedded = _answered(Reads.embedded)
     get = _answered(Reads.get)
     history = _answered(Reads.history)
-    keyed = _answered(Reads.keyed)
-    saying = _answered(Reads.saying)
+    by_key = _answered(Reads.by_key)
+    by_text = _answered(Reads.by_text)
     turns = _answered(Reads.turns)
     last_position = _answered(Reads.last_position)
     vectors = _answered(Reads.vectors, still=True)
@@ -163,8 +163,8 @@ class SqlStore(ABC, Generic[P]):
     neighbours = _answered(Reads.neighbours)
     links = _answered(Reads.links)
     entities = _answered(Reads.entities)
-    named = _answered(Reads.named)
-    alike = _answered(Reads.alike)
+    entities_by_id = _answered(Reads.entities_by_id)
+    entities_by_prefix = _answered(Reads.entities_by_prefix)
     noise = _answered(Reads.noise)
     held = _answered(Reads.held, still=True)
 

@@ -16,7 +16,7 @@ from memorist.stores.rules import TEXT_RELATIONS, changed_entities, check_vector
 from memorist.stores.sql import bookkeeping
 from memorist.stores.sql.database import Database, Dialect, own_row
 from memorist.stores.sql.reads import Generation, Noted, Reads
-from memorist.text.words import beginning, fold
+from memorist.text.words import fold, name_prefix
 
 P = TypeVar("P")
 DELETIONS_KEPT = 10_000
@@ -37,16 +37,16 @@ class WriteReads(Reads):
             self._known |= {**dict.fromkeys(unknown), **super().fetch(unknown)}
         return {id: stored for id in asked if (stored := self._known[id]) is not None}
 
-    def saying(self, texts: Sequence[str]) -> list[Memory]:
+    def by_text(self, texts: Sequence[str]) -> list[Memory]:
         """The current memories whose text is the same as one of these, in every scope and in the order written."""
-        return [] if self._noted.unsaid.issuperset(texts) else super().saying(texts)
+        return [] if self._noted.unsaid.issuperset(texts) else super().by_text(texts)
 
-    def alike(self, names: Sequence[str]) -> list[Entity]:
+    def entities_by_prefix(self, names: Sequence[str]) -> list[Entity]:
         """Entities with a name or alias that shares a three-letter prefix with one of these, by id."""
-        prefixes = tuple(map(beginning, names))
+        prefixes = tuple(map(name_prefix, names))
         known, found = self._noted.alike
         if not known.issuperset(prefixes):
-            return super().alike(names)
+            return super().entities_by_prefix(names)
         return [one for one in found if any(fold(name).startswith(prefixes) for name in (one.name, *one.aliases))]
 
     def forget(self, ids: Iterable[str] | None = None) -> None:

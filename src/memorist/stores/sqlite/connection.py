@@ -17,8 +17,8 @@ import apsw
 from memorist.errors import Closed, Error, StoreBusy
 from memorist.files import make_file
 from memorist.stores.rows import Row
-from memorist.stores.sqlite.failures import translated
-from memorist.stores.sqlite.place import Identity, identity, log_identity, mark_log, moved
+from memorist.stores.sqlite.failures import translate_failures
+from memorist.stores.sqlite.place import Identity, file_moved, identity, log_identity, mark_log
 
 Values = Sequence[Any] | Mapping[str, Any]
 """Parameters by position or by name; a list is bound as JSON, for `json_each`."""
@@ -42,7 +42,7 @@ LOG_PAGES = 4000
 """Pages of the log after which it is moved into the file; a page that many writes change is then moved once."""
 
 
-class Database:
+class SqliteDatabase:
     """A connection; statements are compiled once and cached by their text."""
 
     def __init__(self, path: Path, *, create: bool) -> None:
@@ -138,7 +138,7 @@ def _bound(values: Values) -> Values:
 class _Handle:
     """A connection, with a lock that lets `close` wait for the thread that uses it."""
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: SqliteDatabase) -> None:
         self.db = db
         self.lock = threading.RLock()
         self.nbytes = 0
@@ -147,7 +147,7 @@ class _Handle:
         """The files of the log that this connection writes, known from its first write on."""
 
 
-class Connections:
+class SqliteConnections:
     """One connection per thread, and one writing thread at a time.
 
     A deferred transaction that turns into a write fails at once under contention, whatever the busy timeout. So every
@@ -173,21 +173,21 @@ class Connections:
 
     def connect(self) -> None:
         """Connect the calling thread; from now on, the path must lead to the same file."""
-        with translated(self.path):
+        with translate_failures(self.path):
             self._connect()
 
     @contextmanager
-    def reading(self) -> Generator[Database]:
+    def reading(self) -> Generator[SqliteDatabase]:
         """This thread's connection; each statement sees the newest commit."""
         handle = self._handle()
-        with handle.lock, translated(self.path):
+        with handle.lock, translate_failures(self.path):
             if self._closed:
                 raise _closed()
             self._look_again()
             yield handle.db
 
     @contextmanager
-    def snapshot(self) -> Generator[Database]:
+    def snapshot(self) -> Generator[SqliteDatabase]:
         """This thread's connection; all statements see one state."""
         with self.reading() as db:
             db.execute("BEGIN")
@@ -198,7 +198,7 @@ class Connections:
                     db.execute("ROLLBACK")  # nothing was written; a commit can fail on a damaged file
 
     @contextmanager
-    def writing(self, wait: float = PATIENCE) -> Generator[Database]:
+    def writing(self, wait: float = PATIENCE) -> Generator[SqliteDatabase]:
         """This thread's connection inside a transaction, which is committed completely or not at all."""
         self._check()
         deadline = time.monotonic() + wait
@@ -217,7 +217,7 @@ class Connections:
         finally:
             self._writer.release()
 
-    def _begin(self, db: Database, deadline: float) -> None:
+    def _begin(self, db: SqliteDatabase, deadline: float) -> None:
         """Take the write lock, with patience until the deadline; the thread that closes need not wait for this one."""
         with _patience(db, 0):
             _persist(lambda: db.execute("BEGIN IMMEDIATE"), deadline, self._check_open)
@@ -305,14 +305,14 @@ class Connections:
         self._check()
         handle: _Handle | None = getattr(self._local, "handle", None)
         if handle is None:
-            with translated(self.path):
+            with translate_failures(self.path):
                 handle = self._connect()
         return handle
 
     def _connect(self) -> _Handle:
         if self._file is not None:
             self._check_file()
-        handle = _Handle(Database(self.path, create=False))
+        handle = _Handle(SqliteDatabase(self.path, create=False))
         self._file = self._file or identity(self.path)
         handle.db.configure(self._synchronous)
         with self._guard:
@@ -329,7 +329,7 @@ class Connections:
 
     def _check_file(self) -> None:
         if identity(self.path) != self._file:
-            raise moved(self.path, "The file")
+            raise file_moved(self.path, "The file")
 
     def _check_place(self, handle: _Handle) -> None:
         """Refuse to commit to a file or a log that nobody finds any more."""
@@ -339,7 +339,7 @@ class Connections:
             handle.log = log
             mark_log(self.path)
         if log != handle.log:
-            raise moved(self.path, "The log of")
+            raise file_moved(self.path, "The log of")
 
     def _is_in_place(self, handle: _Handle) -> bool:
         """Whether the path still leads to our file, and no other process has begun another log for it."""
@@ -348,7 +348,7 @@ class Connections:
         return ours and identity(self.path) == self._file
 
 
-def use_write_ahead_log(db: Database, *, wait: float = PATIENCE) -> None:
+def use_write_ahead_log(db: SqliteDatabase, *, wait: float = PATIENCE) -> None:
     """Switch a file to WAL; SQLite itself does not wait when two processes switch at once."""
     _persist(lambda: db.execute("PRAGMA journal_mode = WAL"), time.monotonic() + wait)
 
@@ -370,7 +370,7 @@ def _persist(take: Callable[[], object], deadline: float, look: Callable[[], obj
 
 
 @contextmanager
-def _patience(db: Database, wait: float) -> Generator[None]:
+def _patience(db: SqliteDatabase, wait: float) -> Generator[None]:
     db.wait_for(wait)
     try:
         yield

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from memorist.stores.rows import COLUMNS, harmless, readable
-from memorist.stores.sqlite.connection import Database
+from memorist.stores.sqlite.connection import SqliteDatabase
 from memorist.stores.sqlite.statements import SQLITE
 
 NOT_UTF8 = "is not UTF-8"
@@ -30,7 +30,7 @@ class DamagedRow(NamedTuple):
         return f"{where} is damaged: its {' and '.join(self.cells)} {self.problem}."
 
 
-def damaged_rows(db: Database) -> Iterator[DamagedRow]:
+def damaged_rows(db: SqliteDatabase) -> Iterator[DamagedRow]:
     """Every row that cannot be read as what it is."""
     tables: list[str] = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
     for table in tables:
@@ -42,7 +42,7 @@ def damaged_rows(db: Database) -> Iterator[DamagedRow]:
             yield DamagedRow("journal", {"row": row}, str(row), {"data": "{}"}, NOT_JSON)
 
 
-def repair(db: Database) -> list[str]:
+def repair(db: SqliteDatabase) -> list[str]:
     """Repair what can be repaired, inside the caller's transaction; returns the ids of the memories it changed.
 
     A text keeps everything but the invalid bytes. In other tables, a row without a number of its own is removed.
@@ -58,7 +58,7 @@ def repair(db: Database) -> list[str]:
     return changed
 
 
-def _repair_row(db: Database, one: DamagedRow) -> None:
+def _repair_row(db: SqliteDatabase, one: DamagedRow) -> None:
     where = " AND ".join(
         f"{name} = ?" if isinstance(key, int) else f"CAST({name} AS BLOB) IS ?" for name, key in one.key.items()
     )
@@ -69,7 +69,7 @@ def _repair_row(db: Database, one: DamagedRow) -> None:
         db.execute(f"DELETE FROM {one.table} WHERE {where}", tuple(one.key.values()))  # noqa: S608
 
 
-def _not_utf8(db: Database, table: str) -> Iterator[DamagedRow]:
+def _not_utf8(db: SqliteDatabase, table: str) -> Iterator[DamagedRow]:
     columns = list(db.execute(f"PRAGMA table_info({table})"))
     texts: list[str] = [name for _, name, kind, *_ in columns if kind == "TEXT"]
     numbered = any(name == "row" and key for _, name, _, _, _, key in columns)
@@ -99,7 +99,7 @@ def _decodes(cell: bytes | None) -> bool:
     return True
 
 
-def _no_memories(db: Database) -> Iterator[DamagedRow]:
+def _no_memories(db: SqliteDatabase) -> Iterator[DamagedRow]:
     every = SQLITE.read.scan.format(condition="TRUE")
     for row in readable(db.execute(every, {"after": 0, "limit": -1})):
         memory, usage = harmless(row)

@@ -66,7 +66,7 @@ _FAILURES = (
 
 
 @contextmanager
-def translated(path: Path) -> Generator[None]:
+def translate_failures(path: Path) -> Generator[None]:
     """Raise our errors for the SQLite errors that a user can act on; all others pass unchanged."""
     try:
         yield

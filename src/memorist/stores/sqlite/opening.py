@@ -14,10 +14,10 @@ from memorist.ports import Damage
 from memorist.stores.index import entry_of
 from memorist.stores.rows import read_memory, readable
 from memorist.stores.sql.reads import Reads
-from memorist.stores.sqlite.connection import Connections, Database, use_write_ahead_log
-from memorist.stores.sqlite.failures import translated
+from memorist.stores.sqlite.connection import SqliteConnections, SqliteDatabase, use_write_ahead_log
+from memorist.stores.sqlite.failures import translate_failures
 from memorist.stores.sqlite.place import clear, has_log_of_another
-from memorist.stores.sqlite.schema import migrate, pending
+from memorist.stores.sqlite.schema import migrate, pending_migrations
 from memorist.stores.sqlite.statements import SQLITE
 
 VECTORS_OF_WRONG_LENGTH = """
@@ -28,7 +28,7 @@ WORDS_OF = "SELECT words, original_words FROM memories WHERE row = ?"
 USAGE_WITHOUT_MEMORY = "SELECT id FROM usage WHERE id NOT IN (SELECT id FROM memories)"
 
 
-def prepare(connections: Connections, *, asked: str | None) -> str:
+def prepare(connections: SqliteConnections, *, asked: str | None) -> str:
     """Migrate the file if needed, and return the name of its space."""
     if not connections.path.exists():
         _create(connections.path, asked or connections.path.stem)
@@ -36,7 +36,7 @@ def prepare(connections: Connections, *, asked: str | None) -> str:
         _clear(connections.path)
     connections.connect()
     with connections.reading() as db:
-        if pending(db, connections.path):
+        if pending_migrations(db, connections.path):
             use_write_ahead_log(db)
             with connections.writing():
                 migrate(db, connections.path)
@@ -51,14 +51,14 @@ def prepare(connections: Connections, *, asked: str | None) -> str:
     return found
 
 
-def _name(db: Database, space: str) -> None:
+def _name(db: SqliteDatabase, space: str) -> None:
     db.execute("INSERT INTO space (name, seq, epoch) SELECT ?, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM space)", (space,))
 
 
 def _create(path: Path, space: str) -> None:
     """Create a file with all its tables, private to this user; nobody sees it before it is complete."""
     with refusing(path), scratch(path, home=path) as folder:
-        new = Connections(folder / path.name)
+        new = SqliteConnections(folder / path.name)
         new.create()
         with new.reading() as db:
             use_write_ahead_log(db)
@@ -92,17 +92,17 @@ def _place(made: Path, path: Path) -> None:
     sync(path.parent)
 
 
-def copy(db: Database, path: Path, source: Path) -> None:
+def copy(db: SqliteDatabase, path: Path, source: Path) -> None:
     """Copy an open file, and check the copy."""
-    with translated(path):
+    with translate_failures(path):
         db.copy_to(path)
-        with closing(Database(path, create=False)) as made:
+        with closing(SqliteDatabase(path, create=False)) as made:
             found = _readable(_damage(made))
     if found:
-        raise damaged(source, found)
+        raise damaged_file(source, found)
 
 
-def damaged(file: Path, problems: Sequence[Damage]) -> StoreError:
+def damaged_file(file: Path, problems: Sequence[Damage]) -> StoreError:
     """The error for a file that failed its checks."""
     return StoreError(
         f"{file} is damaged. {problems[0]}",
@@ -110,7 +110,7 @@ def damaged(file: Path, problems: Sequence[Damage]) -> StoreError:
     )
 
 
-def problems(db: Database) -> list[Damage]:
+def problems(db: SqliteDatabase) -> list[Damage]:
     """The problems of a file, as far as it can be read."""
     return _readable(_problems(db))
 
@@ -124,7 +124,7 @@ def _readable(problems: Iterator[Damage]) -> list[Damage]:
     return found
 
 
-def _problems(db: Database) -> Iterator[Damage]:
+def _problems(db: SqliteDatabase) -> Iterator[Damage]:
     from memorist.stores.sqlite.damage import damaged_rows
 
     yield from _damage(db)
@@ -137,7 +137,7 @@ def _problems(db: Database) -> Iterator[Damage]:
     yield from _counted("counted as recalled but not there", (id for (id,) in db.execute(USAGE_WITHOUT_MEMORY)))
 
 
-def _damage(db: Database) -> Iterator[Damage]:
+def _damage(db: SqliteDatabase) -> Iterator[Damage]:
     for (report,) in db.execute("PRAGMA integrity_check"):
         if report != "ok":
             yield Damage(f"SQLite reports: {report}.")
@@ -145,7 +145,7 @@ def _damage(db: Database) -> Iterator[Damage]:
         yield Damage(f"Row {row} of {table} points at nothing in {parent}.")
 
 
-def _with_other_words(db: Database) -> Iterator[str]:
+def _with_other_words(db: SqliteDatabase) -> Iterator[str]:
     every = SQLITE.read.scan.format(condition="TRUE")
     for row in readable(db.execute(every, {"after": 0, "limit": -1})):
         with suppress(UnreadableMemory, UnicodeDecodeError):  # reported already

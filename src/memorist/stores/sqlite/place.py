@@ -54,7 +54,7 @@ def locate(path: str | os.PathLike[str], *, create: bool) -> Path:
     if create:
         make_folder(file.parent)
     elif not file.exists():
-        raise missing(file)
+        raise missing_database(file)
     _check_kind(file)
     return file
 
@@ -152,7 +152,7 @@ def _token_of(path: Path) -> bytes | None:
         return None
 
 
-def moved(path: Path, what: str) -> StoreMoved:
+def file_moved(path: Path, what: str) -> StoreMoved:
     """The error for a file that is no longer the one that was opened."""
     return StoreMoved(
         f"{what} {path} was deleted, moved or replaced while it was open. Nothing was written",
@@ -160,7 +160,7 @@ def moved(path: Path, what: str) -> StoreMoved:
     )
 
 
-def missing(file: Path) -> NotFound:
+def missing_database(file: Path) -> NotFound:
     """The error for a database that does not exist; its remedy names the file of the most similar name."""
     near = _nearest(file)
     remedy = f"Did you mean {near}? `remember()`" if near else "Check the path; `remember()`"

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
-from memorist.stores.sqlite.connection import Database
+from memorist.stores.sqlite.connection import SqliteDatabase
 from memorist.text.patterns import lazy
 
 INTERIOR, LEAVES = (2, 5), (10, 13)
@@ -34,7 +34,7 @@ TEXTS_OF = """
 """
 
 
-def traces_of(db: Database, ids: Iterable[str]) -> set[bytes]:
+def traces_of(db: SqliteDatabase, ids: Iterable[str]) -> set[bytes]:
     """Byte strings that identify memories and entities: pieces of their words, vectors and journal entries."""
     rows = (row for id in ids for row in db.execute(TEXTS_OF, {"id": id}))
     return {trace for row in rows for value in row if value is not None for trace in traces(value)}

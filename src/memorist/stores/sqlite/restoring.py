@@ -13,9 +13,9 @@ import apsw
 
 from memorist.errors import NotFound, SpaceMismatch, StoreBusy
 from memorist.files import cache_folder, make_folder, make_private, mode_of, refusing, scratch, sync
-from memorist.stores.sqlite.connection import PATIENCE, Database
-from memorist.stores.sqlite.failures import translated
-from memorist.stores.sqlite.opening import damaged
+from memorist.stores.sqlite.connection import PATIENCE, SqliteDatabase
+from memorist.stores.sqlite.failures import translate_failures
+from memorist.stores.sqlite.opening import damaged_file
 from memorist.stores.sqlite.place import CACHE_FILES, SIDE_FILES, names_before
 from memorist.stores.sqlite.store import SqliteStore
 
@@ -48,7 +48,7 @@ def restore(
 
 
 @contextmanager
-def checked_copy(backup: Path) -> Generator[SqliteStore]:
+def check_copy(backup: Path) -> Generator[SqliteStore]:
     """A private copy of a backup that has passed the checks, migrated and open; it is gone afterwards."""
     _refuse_missing(backup)
     place = cache_folder() / "restore"
@@ -67,7 +67,7 @@ def _refuse_missing(backup: Path) -> None:
 
 
 def _copy(backup: Path, part: Path) -> None:
-    with translated(backup), closing(Database(backup, create=False)) as source:
+    with translate_failures(backup), closing(SqliteDatabase(backup, create=False)) as source:
         source.copy_to(part)
 
 
@@ -111,7 +111,7 @@ def _released(file: Path) -> Generator[None]:
     if not file.exists():
         yield
         return
-    with closing(Database(file, create=False)) as db:
+    with closing(SqliteDatabase(file, create=False)) as db:
         db.wait_for(PATIENCE)
         try:
             db.execute("PRAGMA journal_mode = DELETE")
@@ -133,7 +133,7 @@ def _check(part: Path, backup: Path, space: str | None) -> None:
     finally:
         store.close()
     if problems:
-        raise damaged(backup, problems)
+        raise damaged_file(backup, problems)
     if space is not None and space != found:
         raise SpaceMismatch(
             f"{backup} holds the space {found!r}, not {space!r}", remedy=f"Restore it to a file named {found}.db."

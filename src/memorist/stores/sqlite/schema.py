@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memorist.errors import StoreError
-from memorist.stores.rows import said
+from memorist.stores.rows import text_fingerprint
 from memorist.stores.sql.database import Migration, missing_migrations
-from memorist.stores.sqlite.connection import Database
+from memorist.stores.sqlite.connection import SqliteDatabase
 from memorist.stores.sqlite.place import APPLICATION_ID
 
 FIRST_TABLES = """
@@ -162,10 +162,10 @@ ALTER TABLE space ADD COLUMN indexes TEXT NOT NULL DEFAULT '';  -- a seq and tok
 """
 
 
-def _fill_saying(db: Database) -> None:
+def _fill_saying(db: SqliteDatabase) -> None:
     last = 0
     while page := list(db.execute("SELECT row, text FROM memories WHERE row > ? ORDER BY row LIMIT 500", (last,))):
-        rows = [{"row": row, "said": said(text)} for row, text in page]
+        rows = [{"row": row, "said": text_fingerprint(text)} for row, text in page]
         db.execute_many("UPDATE memories SET said = :said WHERE row = :row", rows)
         last = page[-1][0]
 
@@ -178,14 +178,14 @@ MIGRATIONS = (
 )
 
 
-def pending(db: Database, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
+def pending_migrations(db: SqliteDatabase, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> list[Migration]:
     """The migrations that a file lacks; refuses files of other programs and of newer versions."""
     return missing_migrations(_recorded(db, path), migrations, str(path))
 
 
-def migrate(db: Database, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
+def migrate(db: SqliteDatabase, path: Path, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Apply the migrations that a file lacks, inside the caller's transaction."""
-    missing = pending(db, path, migrations)  # another process may have been faster
+    missing = pending_migrations(db, path, migrations)  # another process may have been faster
     db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")
     for migration in missing:
         db.execute(migration.sql)
@@ -194,7 +194,7 @@ def migrate(db: Database, path: Path, migrations: Sequence[Migration] = MIGRATIO
         db.execute("INSERT INTO migrations VALUES (?)", (migration.name,))
 
 
-def _recorded(db: Database, path: Path) -> set[str]:
+def _recorded(db: SqliteDatabase, path: Path) -> set[str]:
     tables: set[str] = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
     if not tables:
         return set()

@@ -58,7 +58,7 @@ _READ = ReadStatements(
     by_ids=f"{_SELECT} WHERE {_among('m.id', 'ids')}",
     history=f"{_SELECT} WHERE m.id = :id OR m.version_of = :id ORDER BY m.version DESC",
     by_keys=f"{_SELECT} WHERE {_among('m.key', 'keys')} ORDER BY m.row",
-    by_saying=f"{_SELECT} WHERE {_among('m.said', 'said')} AND m.version_of IS NULL ORDER BY m.row",
+    by_text=f"{_SELECT} WHERE {_among('m.said', 'said')} AND m.version_of IS NULL ORDER BY m.row",
     by_position=f"""
         {_SELECT} WHERE m.session = :session AND m.position BETWEEN :first AND :last AND m.version_of IS NULL
         ORDER BY m.position, m.row
@@ -154,8 +154,8 @@ _READ = ReadStatements(
         WHERE m.seq > :seen AND {_among("l.relation", "relations")} ORDER BY l.source, l.relation, l.target
     """,
     deleted="SELECT id FROM deletions WHERE seq > :seen",
-    lacking=f"{_SELECT} WHERE {_WITHOUT_VECTORS} ORDER BY m.row LIMIT :limit",
-    any_lacking=f"SELECT 1 FROM memories AS m WHERE {_WITHOUT_VECTORS} LIMIT 1",
+    without_vectors=f"{_SELECT} WHERE {_WITHOUT_VECTORS} ORDER BY m.row LIMIT :limit",
+    any_without_vectors=f"SELECT 1 FROM memories AS m WHERE {_WITHOUT_VECTORS} LIMIT 1",
 )
 
 _WRITE = WriteStatements(

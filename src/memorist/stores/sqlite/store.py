@@ -19,7 +19,7 @@ from memorist.stores.sql.reads import Noted, Reads
 from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
 from memorist.stores.sqlite import opening
-from memorist.stores.sqlite.connection import LAST_PATIENCE, PATIENCE, Connections, Database, Synchronous
+from memorist.stores.sqlite.connection import LAST_PATIENCE, PATIENCE, SqliteConnections, SqliteDatabase, Synchronous
 from memorist.stores.sqlite.place import INDEX_FILE, locate
 from memorist.stores.sqlite.statements import SQLITE, pack
 
@@ -31,7 +31,7 @@ SCRUB_PATIENCE = 0.25
 class SqliteWrite(Write[bytes]):
     """A write that also collects traces of what it erases, to look for them in the file afterwards."""
 
-    def __init__(self, db: Database, noted: Noted) -> None:
+    def __init__(self, db: SqliteDatabase, noted: Noted) -> None:
         super().__init__(db, SQLITE, noted)
         self.traces = set[bytes]()
         self._file = db
@@ -47,7 +47,7 @@ class SqliteWrite(Write[bytes]):
 class SqliteStore(SqlStore[bytes]):
     """Memories in one file. Threads and processes may share it; a fork must open it again."""
 
-    def __init__(self, connections: Connections, space: str) -> None:
+    def __init__(self, connections: SqliteConnections, space: str) -> None:
         path = connections.path
         super().__init__(space, pack, path.with_name(path.name + INDEX_FILE), home=path)
         self._connections = connections
@@ -72,7 +72,7 @@ class SqliteStore(SqlStore[bytes]):
         """
         file = locate(path, create=create)
         sweep(file)
-        connections = Connections(file, synchronous=synchronous)
+        connections = SqliteConnections(file, synchronous=synchronous)
         try:
             return cls(connections, opening.prepare(connections, asked=space))
         except BaseException:

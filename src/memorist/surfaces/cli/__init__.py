@@ -50,9 +50,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         survive_any_text()
         if "hook" in given:
-            from memorist.surfaces.cli.guard import guarded, is_hook
+            from memorist.surfaces.cli.guard import is_hook, run_guarded
 
-            return guarded(given, _run) if is_hook(given) else _run(given)
+            return run_guarded(given, _run) if is_hook(given) else _run(given)
         return _run(given)
     except BrokenPipeError:
         _close_quietly()

@@ -184,9 +184,9 @@ class Target:
 
         `ahead` loads the embedder meanwhile, for a command that embeds for certain.
         """
-        from memorist.engine.open import opened
+        from memorist.engine.open import open_engine
 
-        return opened(self.settings(), ahead=ahead, background=background, create=create)
+        return open_engine(self.settings(), ahead=ahead, background=background, create=create)
 
     def settings(self) -> config.Config:
         """The settings it is opened with; those that are ignored are named on standard error, once."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from memorist.config import SETTINGS, Config, Setting
-from memorist.engine.open import locate, on_server, open_database, opened
+from memorist.engine.open import locate, on_server, open_database, open_engine
 from memorist.errors import Error, StoreError, without_passwords
 from memorist.model import isoformat
 from memorist.surfaces.cli.app import Target
@@ -159,7 +159,7 @@ def _sqlite() -> str:
 def _answers(settings: Config, made: list[str | None]) -> str:
     """Embed a text, and add the generation of its vector; loading a local model also verifies its checksums."""
     started = perf_counter()
-    with opened(replace(settings, db=":memory:")) as engine:
+    with open_engine(replace(settings, db=":memory:")) as engine:
         engine.remember("Is anybody there?")
         made.append(engine.stats().embedding)
         return f"{made[-1]}, loaded and answered in {perf_counter() - started:.1f} s"
@@ -216,7 +216,9 @@ def settings_in_force(target: Target) -> list[SettingInForce]:
     settings = target.settings()
     return [
         SettingInForce(
-            one.name, shown(getattr(settings, one.name)), _origin(one, target, settings.origins.get(one.name))
+            one.name,
+            without_password(getattr(settings, one.name)),
+            _origin(one, target, settings.origins.get(one.name)),
         )
         for one in SETTINGS
     ]
@@ -231,6 +233,6 @@ def _origin(setting: Setting, target: Target, file: Path | None) -> str:
     return str(file or "default")
 
 
-def shown(value: str | int | None) -> str | None:
+def without_password(value: str | int | None) -> str | None:
     """A value without its password."""
     return None if value is None else without_passwords(str(value))

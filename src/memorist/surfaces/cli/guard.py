@@ -51,7 +51,7 @@ def is_hook(arguments: Sequence[str]) -> bool:
     return rest[:1] == ["hook"] and not {"--help", "-h"} & {*rest}
 
 
-def guarded(arguments: Sequence[str], run: Callable[[Sequence[str]], int]) -> int:
+def run_guarded(arguments: Sequence[str], run: Callable[[Sequence[str]], int]) -> int:
     """Run a hook; its status is always 0."""
     CALL.begin(arguments)
     _replace_closed_streams()

@@ -271,7 +271,7 @@ def recall_line(recall: Recall) -> list[Part]:
 
 STAGE_NAMES = {"fuzzy": "Sf", "vector": "Se", "signature": "Ss", "notes": "S6", "edges": "S8"}
 """What abmind calls the signals of its cascade."""
-RERANKING = {"mmr": "MMR rerank", "rerank": "rerank", "reread": "rerank"}
+RERANKING = {"mmr": "MMR rerank", "rerank": "rerank", "rerank_blend": "rerank"}
 MOST_SAID = 60
 """Characters of a text that a line of a stage quotes."""
 

@@ -10,10 +10,18 @@ from typing import Annotated, Any
 import typer
 
 from memorist import trust as trusting
-from memorist.config import FILE_NAME, content_of, covered, functions, is_trusted, project_file, refused
+from memorist.config import (
+    FILE_NAME,
+    content_of,
+    functions,
+    is_trusted,
+    project_file,
+    trusted_content,
+    untrusted_settings,
+)
 from memorist.errors import InvalidInput, NotFound
 from memorist.surfaces.cli.app import Target
-from memorist.surfaces.cli.doctor import shown
+from memorist.surfaces.cli.doctor import without_password
 from memorist.surfaces.cli.options import argument, command, flag
 from memorist.surfaces.cli.output import count, one_line, say, say_table
 
@@ -46,10 +54,10 @@ def trust(
 
 def _trust(file: Path) -> Iterator[object]:
     content = content_of(file)
-    sets = {name: _written(value) for name, value in refused(file, content).items()}
+    sets = {name: _written(value) for name, value in untrusted_settings(file, content).items()}
     if named := functions(file, content):
         sets["functions"] = one_line(", ".join(named))
-    trusting.trust(file, covered(file, content))
+    trusting.trust(file, trusted_content(file, content))
     yield {"file": str(file), "trusted": True, "sets": sets}
     say(("✓ ", "green"), f"{one_line(str(file))} is trusted until it changes.")
     say_table((((one_line(name), "bold"), one_line(value)) for name, value in sets.items()), indent=2)
@@ -63,7 +71,7 @@ def _remove(file: Path) -> Iterator[object]:
 
 
 def _list() -> Iterator[object]:
-    files = [{"file": path, "state": _state(Path(path))} for path in sorted(trusting.trusted())]
+    files = [{"file": path, "state": _state(Path(path))} for path in sorted(trusting.trusted_hashes())]
     yield files
     say_table((one_line(one["file"]), (one["state"], "dim")) for one in files)
     say(f"{count(len(files), 'file', 'files')}.")
@@ -90,4 +98,4 @@ def _chosen(file: str | None) -> Path:
 def _written(value: Any) -> str:
     """A value as a person reads it, without passwords."""
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, Mapping) else str(value)
-    return shown(text) or ""
+    return without_password(text) or ""

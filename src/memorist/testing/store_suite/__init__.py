@@ -8,9 +8,9 @@ class TestMyStore(StoreConformance):
 """
 
 from memorist.testing.store_suite.counting import Counting
-from memorist.testing.store_suite.embeddings import Reembedding, VectorSearching
+from memorist.testing.store_suite.embeddings import SwitchingEmbeddings, VectorSearching
 from memorist.testing.store_suite.erasing import Erasing, Hostile, Sharing
-from memorist.testing.store_suite.graph import Graph
+from memorist.testing.store_suite.graph import GraphRows
 from memorist.testing.store_suite.searching import Filtering, Paging, Searching
 from memorist.testing.store_suite.writing import Revising, Writing
 
@@ -23,8 +23,8 @@ class StoreConformance(
     Filtering,
     Searching,
     VectorSearching,
-    Reembedding,
-    Graph,
+    SwitchingEmbeddings,
+    GraphRows,
     Paging,
     Counting,
     Erasing,

@@ -60,7 +60,7 @@ def everything(store: Store) -> list[Memory]:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class SearchMethod:
     """One way to search a view for a text."""
 
     name: str
@@ -72,10 +72,10 @@ def _by_vector(view: View, text: str, where: Filter, limit: int) -> Sequence[Hit
 
 
 WORD_SEARCHES = (
-    Search("text", lambda view, text, where, limit: view.search_text(text, where, limit)),
-    Search("trigram", lambda view, text, where, limit: view.search_trigram(text, where, limit)),
-    Search("substring", lambda view, text, where, limit: view.search_substring(text, where, limit)),
+    SearchMethod("text", lambda view, text, where, limit: view.search_text(text, where, limit)),
+    SearchMethod("trigram", lambda view, text, where, limit: view.search_trigram(text, where, limit)),
+    SearchMethod("substring", lambda view, text, where, limit: view.search_substring(text, where, limit)),
 )
-SEARCHES = (*WORD_SEARCHES, Search("vector", _by_vector))
+SEARCHES = (*WORD_SEARCHES, SearchMethod("vector", _by_vector))
 every_search = pytest.mark.parametrize("search", SEARCHES, ids=lambda search: search.name)
 every_word_search = pytest.mark.parametrize("search", WORD_SEARCHES, ids=lambda search: search.name)

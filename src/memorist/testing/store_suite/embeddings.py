@@ -126,7 +126,7 @@ def _vectors(memories: Sequence[Memory]) -> dict[str, Vectors]:
 
 
 def _fill(store: Store) -> None:
-    while found := store.lacking(OTHER.generation, 3):
+    while found := store.without_vectors(OTHER.generation, 3):
         store.add_vectors(OTHER.generation, found, _vectors(found))
 
 
@@ -134,7 +134,7 @@ def _nearest(store: Store, text: str, by: FakeEmbedder) -> list[str]:
     return ids(store.view().search_vector(by.embed([text], purpose="query"), ALL, 1))
 
 
-class Reembedding(StoreCase):
+class SwitchingEmbeddings(StoreCase):
     """Changing the embedding generation: a search never sees two of them."""
 
     def test_the_old_vectors_are_searched_until_the_switch(self, store: Store) -> None:
@@ -158,7 +158,7 @@ class Reembedding(StoreCase):
         put_embedded(store, memory("a lamp", id="lamp"))
         put_embedded(store, memory("a candle", id="lamp"))
         store.prepare(OTHER.generation, OTHER.dim)
-        assert [one.text for one in store.lacking(OTHER.generation, 9)] == ["a lamp", "a candle"]
+        assert [one.text for one in store.without_vectors(OTHER.generation, 9)] == ["a lamp", "a candle"]
         _fill(store)
         assert store.switch(OTHER.generation)
         assert store.embedded(ids(everything(store))) == set(ids(everything(store)))
@@ -173,7 +173,7 @@ class Reembedding(StoreCase):
         put(store, memory("a door", id="door"))
         assert not store.switch(OTHER.generation)
         assert store.embedding == EMBEDDER.generation
-        assert {one.text for one in store.lacking(OTHER.generation, 9)} == {"a candle", "a novel", "a door"}
+        assert {one.text for one in store.without_vectors(OTHER.generation, 9)} == {"a candle", "a novel", "a door"}
         _fill(store)
         assert store.switch(OTHER.generation)
 
@@ -181,27 +181,27 @@ class Reembedding(StoreCase):
         """They do not belong to the new text."""
         put_embedded(store, memory("a lamp", id="lamp"))
         store.prepare(OTHER.generation, OTHER.dim)
-        stale = store.lacking(OTHER.generation, 9)
+        stale = store.without_vectors(OTHER.generation, 9)
         put_embedded(store, memory("a candle", id="lamp"))
         store.add_vectors(OTHER.generation, stale, _vectors(stale))
-        assert "a candle" in {one.text for one in store.lacking(OTHER.generation, 9)}
+        assert "a candle" in {one.text for one in store.without_vectors(OTHER.generation, 9)}
 
     def test_a_prepared_generation_is_kept_for_the_next_run(self, store: Store) -> None:
         """Preparing it again keeps its vectors, and so does preparing another generation."""
         put_embedded(store, memory("a lamp", id="lamp"), memory("a book", id="book"))
         store.prepare(OTHER.generation, OTHER.dim)
-        first = store.lacking(OTHER.generation, 1)
+        first = store.without_vectors(OTHER.generation, 1)
         store.add_vectors(OTHER.generation, first, _vectors(first))
         store.prepare("another", 3)
         store.prepare(OTHER.generation, OTHER.dim)
-        assert ids(store.lacking(OTHER.generation, 9)) == ["book"]
+        assert ids(store.without_vectors(OTHER.generation, 9)) == ["book"]
 
     def test_missing_vectors_of_the_searched_generation_can_be_added(self, store: Store) -> None:
         """Memories without vectors get them and are then found."""
         put_embedded(store, memory("a lamp", id="lamp"))
         put(store, memory("a book", id="book"))
         store.prepare(EMBEDDER.generation, EMBEDDER.dim)
-        lacking = store.lacking(EMBEDDER.generation, 9)
+        lacking = store.without_vectors(EMBEDDER.generation, 9)
         rows = EMBEDDER.embed([one.text for one in lacking], purpose="memory")
         store.add_vectors(EMBEDDER.generation, lacking, {"book": {"text": rows[0]}})
         assert store.switch(EMBEDDER.generation)

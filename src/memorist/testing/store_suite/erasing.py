@@ -59,7 +59,11 @@ class Erasing(StoreCase):
         fewer = Entity("e:bo", "Bo", "person", aliases=("Bobby",))
         store.put(Batch(erased=["e:bo", "e:al"], entities=[fewer]))
         assert store.entities(["bo", "bobby", "robert", "al"]) == [fewer]
-        assert (store.entities(["robert"]), store.alike(["Rob", "Al"]), store.links(["e:bo"])) == ([], [], [link])
+        assert (store.entities(["robert"]), store.entities_by_prefix(["Rob", "Al"]), store.links(["e:bo"])) == (
+            [],
+            [],
+            [link],
+        )
         assert (ids(everything(store)), store.stats().entities) == (["lamp"], 1)
 
     def test_scrubbing_keeps_everything_else(self, store: Store) -> None:

@@ -17,7 +17,7 @@ def _turn(position: int | None, session: str | None = "s", **fields: str) -> Mem
     return memory(text, id=text, origin=Origin(session=session, position=position), **fields)
 
 
-class Graph(StoreCase):
+class GraphRows(StoreCase):
     """Links, entities and sessions."""
 
     def test_links_are_found_from_either_end(self, store: Store) -> None:
@@ -167,15 +167,15 @@ class Graph(StoreCase):
         """By name or alias, ignoring case and accents; a name of two letters is a prefix itself."""
         caroline, emil = Entity("e1", "Caroline Berg"), Entity("e2", "Émil", aliases=("Carl",))
         store.put(Batch(entities=[caroline, emil, Entity("e3", "Dora")]))
-        assert store.alike(["caroliine"]) == [caroline, emil]
-        assert store.alike(["EMI", "nobody"]) == [emil]
-        assert store.alike(["Do"]) == [Entity("e3", "Dora")]
-        assert store.alike([""]) == [caroline, emil, Entity("e3", "Dora")]
-        assert store.alike([]) == []
+        assert store.entities_by_prefix(["caroliine"]) == [caroline, emil]
+        assert store.entities_by_prefix(["EMI", "nobody"]) == [emil]
+        assert store.entities_by_prefix(["Do"]) == [Entity("e3", "Dora")]
+        assert store.entities_by_prefix([""]) == [caroline, emil, Entity("e3", "Dora")]
+        assert store.entities_by_prefix([]) == []
 
     def test_entities_are_found_by_id(self, store: Store) -> None:
         """With kind and aliases; unknown ids are left out."""
         emil = Entity("e2", "Émil", "person", ("Carl",))
         store.put(Batch(entities=[emil, Entity("e1", "Dora")]))
-        assert store.named(["e2", "nobody", "e1"]) == [Entity("e1", "Dora"), emil]
-        assert store.named([]) == []
+        assert store.entities_by_id(["e2", "nobody", "e1"]) == [Entity("e1", "Dora"), emil]
+        assert store.entities_by_id([]) == []

@@ -16,7 +16,7 @@ from memorist.model import (
     Link,
     Memory,
     Mention,
-    Noise,
+    NoiseText,
     Origin,
     Showing,
     Tier,
@@ -30,7 +30,7 @@ from memorist.testing.fakes import START
 from memorist.testing.store_suite.base import (
     ALL,
     EMBEDDER,
-    Search,
+    SearchMethod,
     StoreCase,
     every_search,
     every_word_search,
@@ -144,13 +144,13 @@ class Searching(StoreCase):
         assert [part.lower() in store.get([hit.id])[hit.id].text.lower() for hit in found] == [True]
 
     @every_word_search
-    def test_words_that_are_nowhere_find_nothing(self, store: Store, search: Search) -> None:
+    def test_words_that_are_nowhere_find_nothing(self, store: Store, search: SearchMethod) -> None:
         """There are no false hits."""
         put(store, *sample_world())
         assert list(search.run(store.view(), "xylophone", ALL, 5)) == []
 
     @every_search
-    def test_hits_come_best_first_and_ties_by_id(self, store: Store, search: Search) -> None:
+    def test_hits_come_best_first_and_ties_by_id(self, store: Store, search: SearchMethod) -> None:
         """The order is the same on every store."""
         put_embedded(store, *sample_world(), *(memory("Alice likes Oslo.", id=letter) for letter in "cab"))
         found = list(search.run(store.view(), "Alice Oslo", ALL, 100))
@@ -158,7 +158,7 @@ class Searching(StoreCase):
         assert [id for id in ids(found) if id in "abc"] == ["a", "b", "c"]
 
     @every_search
-    def test_the_limit_is_kept(self, store: Store, search: Search) -> None:
+    def test_the_limit_is_kept(self, store: Store, search: SearchMethod) -> None:
         """There are at most `limit` hits, and they are the best ones."""
         put_embedded(store, *sample_world())
         view = store.view()
@@ -168,14 +168,14 @@ class Searching(StoreCase):
         assert list(search.run(view, "Alice Heron", ALL, 0)) == []
 
     @every_search
-    def test_an_empty_store_finds_nothing(self, store: Store, search: Search) -> None:
+    def test_an_empty_store_finds_nothing(self, store: Store, search: SearchMethod) -> None:
         """A store without memories has a view, too."""
         view = store.view()
         assert view.size == 0
         assert list(search.run(view, "Alice", ALL, 5)) == []
 
     @every_search
-    def test_a_view_never_changes(self, store: Store, search: Search) -> None:
+    def test_a_view_never_changes(self, store: Store, search: SearchMethod) -> None:
         """Later writes and deletions are invisible to it; the next view has them."""
         put_embedded(store, memory("Alice likes Oslo.", id="old"))
         view = store.view()
@@ -302,7 +302,7 @@ class Filtering(StoreCase):
             assert list(store.scan(where, 1000).items) == expected, name
 
     @every_search
-    def test_a_search_admits_what_the_filter_does(self, store: Store, search: Search) -> None:
+    def test_a_search_admits_what_the_filter_does(self, store: Store, search: SearchMethod) -> None:
         """Every search agrees with `Filter.admits`."""
         memories = put_embedded(store, *_labelled(), *_timed(), *_described())
         view = store.view()
@@ -311,7 +311,7 @@ class Filtering(StoreCase):
             assert sorted(ids(search.run(view, "lantern", where, 1000))) == sorted(ids(expected)), name
 
     @every_search
-    def test_the_limit_counts_what_is_admitted(self, store: Store, search: Search) -> None:
+    def test_the_limit_counts_what_is_admitted(self, store: Store, search: SearchMethod) -> None:
         """The filter is applied inside the search, so excluded memories do not use up the limit."""
         crowd, own = (dict[str, Any](topic=name, metadata={"of": name}) for name in ("crowd", "own"))
         put_embedded(store, *(memory("a lantern", id=f"crowd {number}", **crowd) for number in range(50)))
@@ -402,5 +402,5 @@ class Paging(StoreCase):
         assert (head.memories, head.links, head.entities, head.embedding) == (2, 1, 1, EMBEDDER.generation)
         assert records[:2] == [Kept(lamp, records[0].vectors, (mine,)), Kept(book)]  # pyright: ignore
         assert sorted(map(repr, records[2:])) == sorted(
-            map(repr, [ann, link, general, entry, Showing("talk", "lamp", START), Noise("hm"), Noise("ok")])
+            map(repr, [ann, link, general, entry, Showing("talk", "lamp", START), NoiseText("hm"), NoiseText("ok")])
         )

@@ -257,21 +257,21 @@ class Revising(StoreCase):
         put(store, memory("red", id="a", origin=Origin(key="colour"), scope="user:a"))
         put(store, memory("blue", id="b", origin=Origin(key="colour"), scope="user:b"))
         put(store, memory("green", id="a", origin=Origin(key="colour"), scope="user:a"), memory("grey", id="c"))
-        assert [one.text for one in store.keyed(["colour", "none"])] == ["red", "blue", "green"]
-        assert store.keyed([]) == []
+        assert [one.text for one in store.by_key(["colour", "none"])] == ["red", "blue", "green"]
+        assert store.by_key([]) == []
 
     def test_memories_are_found_by_what_they_say(self, store: Store) -> None:
         """Whatever their scope; without old versions, and in the order written."""
         put(store, memory("The lamp is ON.", id="a", scope="user:a"), memory("the lamp  is on", id="b"))
         put(store, memory("The lamp is on?", id="c"), memory("👍", id="d"), memory("👎", id="e"))
-        assert ids(store.saying(["THE LAMP IS ON"])) == ["a", "b"]
-        assert (ids(store.saying(["👍"])), store.saying(["lamp"]), store.saying([])) == (["d"], [], [])
+        assert ids(store.by_text(["THE LAMP IS ON"])) == ["a", "b"]
+        assert (ids(store.by_text(["👍"])), store.by_text(["lamp"]), store.by_text([])) == (["d"], [], [])
         put(store, memory("The lamp is off.", id="a", scope="user:a"))
-        assert (ids(store.saying(["the lamp is on"])), ids(store.saying(["the lamp is off"]))) == (["b"], ["a"])
+        assert (ids(store.by_text(["the lamp is on"])), ids(store.by_text(["the lamp is off"]))) == (["b"], ["a"])
         store.put(Batch(revised=[memory("The lamp is off", id="b")]))
-        assert (store.saying(["the lamp is on"]), ids(store.saying(["the lamp is off"]))) == ([], ["b", "a"])
+        assert (store.by_text(["the lamp is on"]), ids(store.by_text(["the lamp is off"]))) == ([], ["b", "a"])
         store.delete(["a"])
-        assert ids(store.saying(["the lamp is off"])) == ["b"]
+        assert ids(store.by_text(["the lamp is off"])) == ["b"]
 
     def test_links_can_be_removed(self, store: Store) -> None:
         """Removing an unknown link is not an error."""
@@ -334,7 +334,7 @@ class Revising(StoreCase):
         put(store, memory("one", id="one", origin=Origin(key="k")), memory("two", id="two"))
 
         def plan(reader: Reader) -> Batch:
-            one = reader.keyed(["k"])[0]
+            one = reader.by_key(["k"])[0]
             assert reader.get(["two"])["two"].text == "two"
             return Batch([memory("three", id="three")], revised=[replace(one, topic="seen")], erased=["two"])
 

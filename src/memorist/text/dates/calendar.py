@@ -132,7 +132,7 @@ def _floor_months(moment: datetime, unit: Unit) -> datetime:
     return add(datetime(max(year, 1), month, 1), offset, Unit.MONTH)
 
 
-def holding(moment: datetime, unit: Unit) -> Period:
+def unit_around(moment: datetime, unit: Unit) -> Period:
     """The calendar unit that contains `moment`; for a weekend, the one of the same week."""
     start = floor(moment, unit)
     end = start + timedelta(days=2) if unit is Unit.WEEKEND else add(start, 1, unit)
@@ -141,37 +141,37 @@ def holding(moment: datetime, unit: Unit) -> Period:
 
 def neighbour(moment: datetime, unit: Unit, steps: int) -> Period:
     """The calendar unit `steps` after (if negative, before) the one that contains `moment`."""
-    return holding(add(floor(moment, unit), steps, unit), unit)
+    return unit_around(add(floor(moment, unit), steps, unit), unit)
 
 
 def day(year: int, month: int, number: int) -> Period:
     """A day; raises ValueError if there is no such day."""
-    return holding(datetime(year, month, number), Unit.DAY)
+    return unit_around(datetime(year, month, number), Unit.DAY)
 
 
 def month(year: int, number: int) -> Period:
     """A month of a year."""
-    return holding(datetime(year, number, 1), Unit.MONTH)
+    return unit_around(datetime(year, number, 1), Unit.MONTH)
 
 
 def year(number: int) -> Period:
     """A year."""
-    return holding(datetime(number, 1, 1), Unit.YEAR)
+    return unit_around(datetime(number, 1, 1), Unit.YEAR)
 
 
 def season(year_: int, first_month: int) -> Period:
     """A meteorological season of three whole months; winter extends into the next year."""
-    return holding(datetime(year_, first_month, 1), Unit.SEASON)
+    return unit_around(datetime(year_, first_month, 1), Unit.SEASON)
 
 
 def decade(year_: int) -> Period | None:
     """The decade that begins with a round year."""
-    return None if year_ % 10 else holding(datetime(year_, 1, 1), Unit.DECADE)
+    return None if year_ % 10 else unit_around(datetime(year_, 1, 1), Unit.DECADE)
 
 
 def century(number: int) -> Period:
     """A century by its number, counted from the round year."""
-    return holding(datetime(max(100 * (number - 1), 1), 1, 1), Unit.CENTURY)
+    return unit_around(datetime(max(100 * (number - 1), 1), 1, 1), Unit.CENTURY)
 
 
 def half(container: Period, number: int) -> Period:
@@ -193,7 +193,7 @@ def nth_week(container: Period, number: int) -> Period | None:
         last = monday(container.end - timedelta(days=1) - thursday)
         start = last + timedelta(weeks=number + 1)
     inside = container.start <= start + thursday < container.end
-    return holding(start, Unit.WEEK) if inside else None
+    return unit_around(start, Unit.WEEK) if inside else None
 
 
 def nth(container: Period, unit: Unit, number: int) -> Period | None:
@@ -202,7 +202,7 @@ def nth(container: Period, unit: Unit, number: int) -> Period | None:
         return nth_week(container, number)
     if unit is Unit.WEEKEND:
         saturday = nth_weekday(container, 5, number)
-        return saturday and holding(saturday.start, Unit.WEEKEND)
+        return saturday and unit_around(saturday.start, Unit.WEEKEND)
     base = container.start if number > 0 else container.end - timedelta(seconds=1)
     found = neighbour(base, unit, number - 1 if number > 0 else number + 1)
     return found if container.start <= found.start < container.end else None
@@ -222,12 +222,12 @@ def nth_weekday(container: Period, weekday: int, number: int) -> Period | None:
     else:
         final = container.end - timedelta(days=1)
         start = final - timedelta(days=(final.weekday() - weekday) % 7) + timedelta(weeks=number + 1)
-    return holding(start, Unit.DAY) if container.start <= start < container.end else None
+    return unit_around(start, Unit.DAY) if container.start <= start < container.end else None
 
 
 def weekday_of_week(moment: datetime, weekday: int, weeks: int = 0) -> Period:
     """A weekday in the week of `moment`, or `weeks` later."""
-    return holding(monday(moment) + timedelta(days=weekday + 7 * weeks), Unit.DAY)
+    return unit_around(monday(moment) + timedelta(days=weekday + 7 * weeks), Unit.DAY)
 
 
 _FIRST_YEAR = 1950
@@ -257,7 +257,7 @@ def chinese_day(year: int, month: int, day: int, *, leap: bool = False) -> Perio
         return None
     before = month - 1 + (leap or 0 < leap_month < month)
     days = (facts >> 17) + sum(29 + (facts >> index & 1) for index in range(before)) + day - 1
-    return holding(datetime(year, 1, 1) + timedelta(days=days), Unit.DAY)
+    return unit_around(datetime(year, 1, 1) + timedelta(days=days), Unit.DAY)
 
 
 def clear_and_bright(year: int) -> Period | None:
@@ -267,7 +267,7 @@ def clear_and_bright(year: int) -> Period | None:
     rest = year % 100
     constant = 5.59 if year <= 2000 else 4.81
     rest = 100 if year == 2000 else rest
-    return holding(datetime(year, 4, int(rest * 0.2422 + constant) - rest // 4), Unit.DAY)
+    return unit_around(datetime(year, 4, int(rest * 0.2422 + constant) - rest // 4), Unit.DAY)
 
 
 def islamic_day(year: int, month: int, day: int) -> Period | None:
@@ -277,7 +277,7 @@ def islamic_day(year: int, month: int, day: int) -> Period | None:
         days = day + (59 * (month - 1) + 1) // 2 + (candidate - 1) * 354 + (3 + 11 * candidate) // 30
         found = datetime(622, 7, 18) + timedelta(days=days - 1)
         if found.year == year:
-            return holding(found, Unit.DAY)
+            return unit_around(found, Unit.DAY)
     return None
 
 

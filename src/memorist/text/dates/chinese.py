@@ -4,10 +4,10 @@ from memorist.text.dates import calendar, meanings, values
 from memorist.text.dates.calendar import SUB_DAY, Period, Unit
 from memorist.text.dates.clock import at, clock, during, from_to, in_part
 from memorist.text.dates.grammar import SWAPPED, only_value
-from memorist.text.dates.meanings import numbered, refined, resolved
+from memorist.text.dates.meanings import change_every, change_preferred, numbered_unit
 from memorist.text.dates.numbers import Share, month_day, share_of
 from memorist.text.dates.terminals import chinese
-from memorist.text.dates.values import Amount, Context, Recurring, Told, Value
+from memorist.text.dates.values import Amount, Context, OffsetFromLast, Recurring, Value
 from memorist.text.dates.words import begins_chinese_word, is_chinese_date, is_numbered_day, nothing_follows
 
 rule, union, words = chinese.rule, chinese.union, chinese.words
@@ -52,19 +52,19 @@ rule("year", year_of_era, "<era> <number> 年", "<era> 元 年")
 union("loose_year", "<year>")
 rule("loose_year", calendar.year, "<short_year> 年")
 rule("month_number", meanings.up_to(12), "<small> 月[份]")
-rule("month", numbered(Unit.MONTH), "<month_number>")
-rule("month", numbered(Unit.MONTH), "<loose_year> [的] <month_number>", order=SWAPPED)
+rule("month", numbered_unit(Unit.MONTH), "<month_number>")
+rule("month", numbered_unit(Unit.MONTH), "<loose_year> [的] <month_number>", order=SWAPPED)
 rule("unit_period", related_unit, "<relation> <period_unit>")
 rule("unit_period", meanings.any_weekend, "周末")
 words("half", {"上半": 1, "前半": 1, "下半": 2, "后半": 2})
 rule("half_year", meanings.of_this(Unit.YEAR, calendar.half), "<half> 年")
 rule("half_year", calendar.half, "<loose_year> [的] <half> 年")
 rule("half_year", meanings.of_this(Unit.MONTH, calendar.half), "<half> 月|个月")
-rule("half_year", refined(calendar.half), "<month> [的] <half> 月", "<unit_period> [的] <half> 月")
+rule("half_year", change_every(calendar.half), "<month> [的] <half> 月", "<unit_period> [的] <half> 月")
 rule("quarter_number", meanings.up_to(4), "[第] <small> 季度", "q <figure>", "第 <small> 季")
 words("quarter_number", {"首季|首季度": 1})
-rule("quarter", numbered(Unit.QUARTER), "<quarter_number>")
-rule("quarter", numbered(Unit.QUARTER), "<loose_year> [的|,] <quarter_number>", order=SWAPPED)
+rule("quarter", numbered_unit(Unit.QUARTER), "<quarter_number>")
+rule("quarter", numbered_unit(Unit.QUARTER), "<loose_year> [的|,] <quarter_number>", order=SWAPPED)
 rule("any_season", meanings.any_season, "<season>")
 union("season_value", "<any_season>")
 rule("season_value", values.within, "<loose_year> [的] <any_season>", order=SWAPPED)
@@ -75,18 +75,18 @@ rule("decade", decade_of_century, "<century> [的] <number> 年代")
 union("container", "<year>", "<month>", "<unit_period>", "<half_year>")
 union("container", "<quarter>", "<season_value>", "<century>", "<decade>")
 words("last", {"最后一": -1})
-rule("counted", refined(calendar.nth), "<container> [的] 第 <small> [个] <unit>", order=(0, 2, 1))
-rule("counted", numbered(Unit.WEEK), "第 <small> [个] 周|星期|礼拜")
-rule("counted", refined(calendar.nth), "<container> [的] <last> [个] <unit>", order=(0, 2, 1))
-rule("counted", refined(meanings.first_units), "<container> [的] 前|头|最初 <number> [个] <unit>")
-rule("counted", refined(meanings.last_units), "<container> [的] 最后|后 <number> [个] <unit>")
-rule("part_value", refined(share_of), "<container> [的] <share>")
+rule("counted", change_every(calendar.nth), "<container> [的] 第 <small> [个] <unit>", order=(0, 2, 1))
+rule("counted", numbered_unit(Unit.WEEK), "第 <small> [个] 周|星期|礼拜")
+rule("counted", change_every(calendar.nth), "<container> [的] <last> [个] <unit>", order=(0, 2, 1))
+rule("counted", change_every(meanings.first_units), "<container> [的] 前|头|最初 <number> [个] <unit>")
+rule("counted", change_every(meanings.last_units), "<container> [的] 最后|后 <number> [个] <unit>")
+rule("part_value", change_every(share_of), "<container> [的] <share>")
 words("of_year", {"年初": Share.EARLY, "年中": Share.MID, "年底": Share.LATE, "年末": Share.LATE})
 words("of_month", {"月初": Share.EARLY, "月中": Share.MID, "月底": Share.LATE, "月末": Share.LATE})
 rule("part_value", meanings.of_this(Unit.YEAR, share_of), "<of_year>")
 rule("part_value", meanings.of_this(Unit.MONTH, share_of), "<of_month>")
 words("third", {"上旬": (1, 11), "中旬": (11, 21), "下旬": (21, 0)})
-rule("part_value", refined(third), "<month> [的] <third>", "<unit_period> [的] <third>")
+rule("part_value", change_every(third), "<month> [的] <third>", "<unit_period> [的] <third>")
 rule("part_value", meanings.of_this(Unit.MONTH, third), "<third>")
 union("holiday_value", "<holiday>")
 rule("holiday_value", values.within, "<loose_year> [的] <holiday>", order=SWAPPED)
@@ -140,10 +140,10 @@ rule(
 union("date", "<full_date>", "<month_date>", "<slash_day>")
 rule("weekday_value", values.weekly, "<weekday>")
 rule("weekday_value", meanings.related_weekday, "<relation> <weekday>")
-rule("weekday_value", refined(meanings.weekday_in_week), "<counted> [的] <weekday>")
+rule("weekday_value", change_every(meanings.weekday_in_week), "<counted> [的] <weekday>")
 union("nth", "第 <small> 个")
 words("nth", {"最后一个": -1})
-rule("weekday_value", refined(calendar.nth_weekday), "<container> [的] <nth> <weekday>", order=(0, 2, 1))
+rule("weekday_value", change_every(calendar.nth_weekday), "<container> [的] <nth> <weekday>", order=(0, 2, 1))
 rule("day_value", meanings.date_and_weekday, "<date> [,] [(] <weekday> [)]")
 rule("day_value", meanings.related(Unit.DAY), "<day_word>")
 union("day_value", "<date>", "<numbered_day>", "<weekday_value>", "<holiday_value>")
@@ -210,11 +210,11 @@ rule("amount", meanings.simple_amount, "<several> [个] <unit>")
 rule("distant_day", meanings.ago, "<amount> [之|以] 前", "<amount> 多 前")
 rule("distant_day", meanings.ahead, "<amount> [之|以] 后", "再过 <amount>")
 rule("distant_day", meanings.same_day, "<year_word> [的] 今天|今日")
-rule("weekday_of", refined(meanings.weekday_near), "<distant_day> 的 <weekday>")
+rule("weekday_of", change_every(meanings.weekday_near), "<distant_day> 的 <weekday>")
 union("shifted", "<distant_day>", "<weekday_of>")
 union("day", "<day_value>", "<distant_day>", "<weekday_of>")
-rule("shifted", resolved(meanings.later), "<day_value> [的] <amount> [之|以] 后", "<day_value> 后 <amount>")
-rule("shifted", resolved(meanings.sooner), "<day_value> [的] <amount> [之|以] 前", "<day_value> 前 <amount>")
+rule("shifted", change_preferred(meanings.later), "<day_value> [的] <amount> [之|以] 后", "<day_value> 后 <amount>")
+rule("shifted", change_preferred(meanings.sooner), "<day_value> [的] <amount> [之|以] 前", "<day_value> 前 <amount>")
 rule("window", meanings.past_window, "过去|最近|近|之前|以前|此前 [的|这] <amount>", "<amount> 来|以来")
 rule("window", meanings.coming_window, "未来|接下来|今后|之后|以后|此后|还剩|往后|将来 [的|这] <amount>")
 rule("window", meanings.past_window, "上|前 <amount>", when=begins_chinese_word)
@@ -229,7 +229,7 @@ rule(
     "[在|从] <edge> 和|与|跟|及 <edge> 之间|期间",
 )
 rule("span", years, "[从|自] <four_digits> 到|至|-|~ <number> 年 [之间|期间]")
-rule("any_month", numbered(Unit.MONTH), "<small>")
+rule("any_month", numbered_unit(Unit.MONTH), "<small>")
 rule("any_figure", values.monthly, "<small>")
 rule("month_figure", month_day, "<month_number> <day_figure>")
 rule("span", values.between, "[从|自] <any_month> 到|至|-|~ <month> [之间|期间]")
@@ -238,14 +238,20 @@ rule("span", values.between, "[从|自] <month_figure> 到|至|-|~|和|与|, <an
 rule("span", values.between, "<month_day> 到|至|-|~|和|与|, <any_day>")
 rule("span", values.between, "[从|自] <any_figure> 到|至|-|~ <any_day> [之间|期间]")
 _SINCE = "起|开始|以来|至今"
-rule("span", resolved(values.since), f"自从|自打|打从|从打 <moment> [{_SINCE}]", f"<moment> {_SINCE}|起至今")
-rule("span", resolved(values.since), f"自|从|由|打 <moment> {_SINCE}|以后|之后|算起", "不早于|>_=|≥ <moment>")
-rule("span", resolved(values.since), "<moment> 或|及|和|以及 [其] 之后|以后")
-rule("span", resolved(values.after), "[在] <moment> 之后|以后|后", "晚于|迟于|> <moment>")
-rule("span", resolved(values.before), "[在] <moment> 之前|以前|前", "直到|直至 <moment> [为止|止]", "早于|< <moment>")
-rule("span", resolved(values.before), "到|至 <moment> 为止|止")
-rule("span", resolved(values.through), "<moment> 或|及|和|以及 [其] 之前|以前", "不晚于|不迟于|<_=|≤ <moment>")
-rule("span", resolved(values.through), "截止到|截止|截至|截止至 <moment> [为止|止]")
+rule("span", change_preferred(values.since), f"自从|自打|打从|从打 <moment> [{_SINCE}]", f"<moment> {_SINCE}|起至今")
+rule("span", change_preferred(values.since), f"自|从|由|打 <moment> {_SINCE}|以后|之后|算起", "不早于|>_=|≥ <moment>")
+rule("span", change_preferred(values.since), "<moment> 或|及|和|以及 [其] 之后|以后")
+rule("span", change_preferred(values.after), "[在] <moment> 之后|以后|后", "晚于|迟于|> <moment>")
+rule(
+    "span",
+    change_preferred(values.before),
+    "[在] <moment> 之前|以前|前",
+    "直到|直至 <moment> [为止|止]",
+    "早于|< <moment>",
+)
+rule("span", change_preferred(values.before), "到|至 <moment> 为止|止")
+rule("span", change_preferred(values.through), "<moment> 或|及|和|以及 [其] 之前|以前", "不晚于|不迟于|<_=|≤ <moment>")
+rule("span", change_preferred(values.through), "截止到|截止|截至|截止至 <moment> [为止|止]")
 chinese.ignore(
     "no_date",
     "每|每个|每一|每逢|每隔 <weekday>",
@@ -261,6 +267,6 @@ chinese.ignore(
     "公元前 <number> 年|世纪",
 )
 union("expression", "<moment>", "<shifted>", "<window>", "<span>", when=is_chinese_date)
-words("told", {"第二天|次日|隔天|后一天": Told(_DAY, 1), "前一天": Told(_DAY, -1)})
+words("told", {"第二天|次日|隔天|后一天": OffsetFromLast(_DAY, 1), "前一天": OffsetFromLast(_DAY, -1)})
 union("expression", "<told>", when=begins_chinese_word)
 union("expression", "<no_date>")

@@ -5,14 +5,14 @@ from datetime import datetime
 from functools import partial
 
 from memorist.text.dates import meanings, values
-from memorist.text.dates.calendar import SUB_DAY, Period, Unit, holding, midnight, neighbour
-from memorist.text.dates.english import related
+from memorist.text.dates.calendar import SUB_DAY, Period, Unit, midnight, neighbour, unit_around
+from memorist.text.dates.english import relative_time
 from memorist.text.dates.english_times import english
 from memorist.text.dates.grammar import SWAPPED, Builder, free_after
 from memorist.text.dates.holidays import ENGLISH_HOLIDAYS
-from memorist.text.dates.meanings import refined, resolved
+from memorist.text.dates.meanings import change_every, change_preferred
 from memorist.text.dates.numbers import month_day
-from memorist.text.dates.values import NOTHING, Amount, Context, Recurring, Told, Value
+from memorist.text.dates.values import NOTHING, Amount, Context, OffsetFromLast, Recurring, Value
 from memorist.text.dates.words import (
     PLURAL_WEEKDAYS,
     SEASONS,
@@ -69,14 +69,14 @@ def counted(sign: int) -> Builder:
     """The meaning of `two Fridays ago` (-1) or `in three weekends` (1)."""
 
     def build(count: float, value: Recurring, context: Context) -> Value | None:
-        return related(sign * int(count), value, context)
+        return relative_time(sign * int(count), value, context)
 
     return build
 
 
 def from_coming(distance: Amount, weekday: Recurring, context: Context) -> Period | None:
     """`a week on Tuesday`, `3 days from Tuesday`: from the first Tuesday after today."""
-    day = values.occurrence(weekday, 1, holding(context.now, Unit.DAY))
+    day = values.occurrence(weekday, 1, unit_around(context.now, Unit.DAY))
     return values.from_day(day, distance, 1) if day else None
 
 
@@ -121,7 +121,7 @@ words("plural", {f"{name}s": meanings.any_season(first) for name, first in SEASO
 words("plural", {"weekends": meanings.any_weekend(), "christmases": ENGLISH_HOLIDAYS["christmas"]})
 rule("shifted", counted(-1), "<integer> <plural> ago|back", "<quantity> <plural> ago|back")
 rule("shifted", counted(1), "<integer> <plural> from now|today", "in <integer> <plural>")
-rule("shifted", related, "[the] <recurring> <beyond>", order=SWAPPED)
+rule("shifted", relative_time, "[the] <recurring> <beyond>", order=SWAPPED)
 words("weeks", {"week": ((1, Unit.WEEK),), "fortnight": ((2, Unit.WEEK),)})
 rule("shifted", from_coming, "<amount> on|from <any_weekday>")
 rule("shifted", from_coming, "<any_weekday> <weeks>", order=SWAPPED)
@@ -130,22 +130,22 @@ rule("shifted", ahead_if_definite, "in <amount>", "in <amount> ' [s] time", "<am
 rule("window", between_amounts(-1), "<number> -|to|or <number> <unit> ago|back")
 rule("window", between_amounts(1), "in <number> -|to|or <number> <unit>")
 union("anchor", "<plain_day>", "<container>")
-rule("shifted", resolved(meanings.later), "[in] <amount> after|from|following [the] <anchor>", order=SWAPPED)
+rule("shifted", change_preferred(meanings.later), "[in] <amount> after|from|following [the] <anchor>", order=SWAPPED)
 rule(
     "shifted",
-    resolved(meanings.sooner),
+    change_preferred(meanings.sooner),
     "<amount> before [the] <anchor>",
     "<amount> prior to [the] <anchor>",
     order=SWAPPED,
 )
 words("side", {"before": -1, "after|following": 1})
-rule("shifted", resolved(unit_beside), "[the] <one_unit> <side> [the] <anchor>", order=(1, 2, 0))
-rule("shifted", resolved(beside), "[the] <recurring> <side> [the] <anchor>", order=(1, 2, 0))
-rule("shifted", resolved(beside), "<nth> <recurring> <side> [the] <anchor>", order=(3, 1, 2, 0))
-rule("shifted", resolved(meanings.later), "<deictic_day> <weeks>")
+rule("shifted", change_preferred(unit_beside), "[the] <one_unit> <side> [the] <anchor>", order=(1, 2, 0))
+rule("shifted", change_preferred(beside), "[the] <recurring> <side> [the] <anchor>", order=(1, 2, 0))
+rule("shifted", change_preferred(beside), "<nth> <recurring> <side> [the] <anchor>", order=(3, 1, 2, 0))
+rule("shifted", change_preferred(meanings.later), "<deictic_day> <weeks>")
 rule("shifted", same_time, "this|same time|day <relation> <one_unit>")
-rule("shifted_weekday", refined(weekday_from), "<shifted> [,] on <weekday>")
-rule("shifted_weekday", refined(weekday_from), "<weekday> [,] <shifted>", order=SWAPPED)
+rule("shifted_weekday", change_every(weekday_from), "<shifted> [,] on <weekday>")
+rule("shifted_weekday", change_every(weekday_from), "<weekday> [,] <shifted>", order=SWAPPED)
 rule("window", related_window, "<relation> <simple_amount>")
 rule("window", counted_window, "<number> <relation> <unit>", "<quantity> <relation> <unit>")
 rule("window", past_unit, "past <one_unit>")
@@ -160,7 +160,7 @@ def _instant(where: Callable[[Period], datetime]) -> Builder:
     def change(period: Period) -> Period:
         return Period(where(period), where(period), Unit.INSTANT)
 
-    return refined(change)
+    return change_every(change)
 
 
 def days_of_year(first: Value, last: Value, of_year: Period, context: Context) -> Period | None:
@@ -225,38 +225,47 @@ rule(
 )
 rule(
     "span",
-    resolved(amount_from),
+    change_preferred(amount_from),
     "for <amount> [,] from|starting|beginning [on|from] <plain_day>",
     "<amount> starting|beginning [on|from] <plain_day>",
     "less than <amount> after <anchor>",
     order=SWAPPED,
 )
-rule("span", resolved(amount_up_to), "less than <amount> before <anchor>", order=SWAPPED)
-rule("day_before", resolved(meanings.sooner), "<amount> before <anchor>", order=SWAPPED)
-rule("day_after", resolved(meanings.later), "<amount> after|from <anchor>", order=SWAPPED)
+rule("span", change_preferred(amount_up_to), "less than <amount> before <anchor>", order=SWAPPED)
+rule("day_before", change_preferred(meanings.sooner), "<amount> before <anchor>", order=SWAPPED)
+rule("day_after", change_preferred(meanings.later), "<amount> after|from <anchor>", order=SWAPPED)
 rule("span", values.before, "more than <day_before>")
 rule("span", values.after, "more than <day_after>")
-rule("span", resolved(values.since), "since|starting|beginning|as_of|as_early_as|on_or_after|>_=|≥ [the] <moment>")
-rule("span", resolved(values.since), "starting|beginning on|from|in|with [the] <moment>", "from <moment> on")
-rule("span", resolved(values.since), "[from] <moment> onwards|onward|forward")
-rule("span", resolved(values.since), "no_earlier_than|not_earlier_than|not_before <edge>")
+rule(
+    "span",
+    change_preferred(values.since),
+    "since|starting|beginning|as_of|as_early_as|on_or_after|>_=|≥ [the] <moment>",
+)
+rule("span", change_preferred(values.since), "starting|beginning on|from|in|with [the] <moment>", "from <moment> on")
+rule("span", change_preferred(values.since), "[from] <moment> onwards|onward|forward")
+rule("span", change_preferred(values.since), "no_earlier_than|not_earlier_than|not_before <edge>")
 rule("span", meanings.of_this(Unit.DAY, values.since), "from now on|onwards|onward|forward")
-rule("span", resolved(values.since), "<moment> or|and later|greater|after|beyond|above|newer", when=nothing_follows)
-rule("span", resolved(values.after), "after|later_than|greater_than|newer_than|> <edge>")
+rule(
+    "span",
+    change_preferred(values.since),
+    "<moment> or|and later|greater|after|beyond|above|newer",
+    when=nothing_follows,
+)
+rule("span", change_preferred(values.after), "after|later_than|greater_than|newer_than|> <edge>")
 _BEFORE = "before|until|till|til|prior_to|up_until|up_till|earlier_than|older_than|<"
 _THROUGH = "by|through|no_later_than|not_later_than|not_after|as_late_as|on_or_before|up_to_and_including|<_=|≤"
-rule("span", resolved(values.before), f"{_BEFORE} <edge>")
-rule("span", resolved(values.through), f"{_THROUGH} <edge>")
-rule("span", resolved(values.before), "up to <edge>", when=is_limit)
-rule("span", resolved(values.through), "<moment> or|and earlier|before|older|below", when=nothing_follows)
+rule("span", change_preferred(values.before), f"{_BEFORE} <edge>")
+rule("span", change_preferred(values.through), f"{_THROUGH} <edge>")
+rule("span", change_preferred(values.before), "up to <edge>", when=is_limit)
+rule("span", change_preferred(values.through), "<moment> or|and earlier|before|older|below", when=nothing_follows)
 rule("span", meanings.of_this(Unit.DAY, values.before), "to date", when=to_this_day)
 
-rule("told", partial(Told, sign=1), "<amount> later", when=is_told)
-rule("told", partial(Told, sign=-1), "<amount> earlier", when=is_told)
-rule("told", partial(Told, sign=1), "<amount> after|afterwards", when=nothing_follows)
-rule("told", partial(Told, sign=-1), "<amount> before|beforehand", when=nothing_follows)
-words("told", {"the next|following day": Told(_DAY, 1), "the previous day": Told(_DAY, -1)})
-words("neighbour", {"the day after": Told(_DAY, 1), "the day before": Told(_DAY, -1)})
+rule("told", partial(OffsetFromLast, sign=1), "<amount> later", when=is_told)
+rule("told", partial(OffsetFromLast, sign=-1), "<amount> earlier", when=is_told)
+rule("told", partial(OffsetFromLast, sign=1), "<amount> after|afterwards", when=nothing_follows)
+rule("told", partial(OffsetFromLast, sign=-1), "<amount> before|beforehand", when=nothing_follows)
+words("told", {"the next|following day": OffsetFromLast(_DAY, 1), "the previous day": OffsetFromLast(_DAY, -1)})
+words("neighbour", {"the day after": OffsetFromLast(_DAY, 1), "the day before": OffsetFromLast(_DAY, -1)})
 union("told", "<neighbour>", when=nothing_follows)
 _NOT_DATES = ("weekends", "weekdays", "up-to-date", "up to date", "out of date", "day after day")
 words("no_date", dict.fromkeys((*PLURAL_WEEKDAYS, *_NOT_DATES), NOTHING))

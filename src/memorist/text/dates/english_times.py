@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from memorist.text.dates import meanings
-from memorist.text.dates.calendar import Period, Unit, holding, neighbour, nth_weekday, year
+from memorist.text.dates.calendar import Period, Unit, neighbour, nth_weekday, unit_around, year
 from memorist.text.dates.clock import (
     AFTERNOON,
     MIDDAY,
@@ -21,10 +21,10 @@ from memorist.text.dates.clock import (
 )
 from memorist.text.dates.english import english
 from memorist.text.dates.grammar import SWAPPED
-from memorist.text.dates.meanings import refined
+from memorist.text.dates.meanings import change_every
 from memorist.text.dates.numbers import Share, earlier_in, later_in, rest_of, share_of, so_far
 from memorist.text.dates.values import Context, Value, monthly, refine, resolve, within
-from memorist.text.dates.words import DAY_PARTS, glued
+from memorist.text.dates.words import DAY_PARTS, is_glued
 
 rule, union, words = english.rule, english.union, english.words
 
@@ -42,7 +42,7 @@ def minutes_to(minutes: int, hours: int, half: Half | None) -> ClockTime:
 _HOUR_AND_HALF = (0, 3)
 rule("clock", clock, "<hour> <half>", "<hour> o'clock [<half>]", "<hour> oclock [<half>]", order=_HOUR_AND_HALF)
 words("letter", {"a": "am", "p": "pm"})
-rule("clock", clock, "<hour> <letter>", when=glued, order=_HOUR_AND_HALF)
+rule("clock", clock, "<hour> <letter>", when=is_glued, order=_HOUR_AND_HALF)
 rule("clock", time, "<time> [<half>]", "<time> <letter>", "<point_time> <half>")
 rule("clock", clock, "<hour> <minutes> [minutes] [<half>]", order=(0, 1, 3))
 words("past", {"half past": 30, "a quarter past": 15, "quarter past": 15})
@@ -83,7 +83,7 @@ words("share", {"late [in]": Share.LATE, "[the] end of": Share.LATE, "close of":
 union("whole", "<container>", "<this_unit>")
 rule(
     "part_value",
-    refined(share_of),
+    change_every(share_of),
     "<share> <whole>",
     "<share> the <container>",
     "<share> <deictic_day>",
@@ -93,13 +93,13 @@ rule(
 )
 for unit, shorthand in ((Unit.DAY, "eod|cob"), (Unit.WEEK, "eow"), (Unit.MONTH, "eom"), (Unit.YEAR, "eoy")):
     rule("part_value", meanings.of_this(unit, end_of), f"[the] {shorthand}")
-rule("part_value", refined(earlier_in), "earlier <unit_period>", "earlier <named_year>", "earlier in <whole>")
-rule("part_value", refined(later_in), "later <unit_period>", "later <named_year>", "later in <whole>")
+rule("part_value", change_every(earlier_in), "earlier <unit_period>", "earlier <named_year>", "earlier in <whole>")
+rule("part_value", change_every(later_in), "later <unit_period>", "later <named_year>", "later in <whole>")
 union("part_value", "earlier|later <deictic_day>")
-rule("part_value", refined(rest_of), "[the] rest|remainder of <whole>")
+rule("part_value", change_every(rest_of), "[the] rest|remainder of <whole>")
 rule(
     "part_value",
-    refined(so_far),
+    change_every(so_far),
     "<this_unit> to date",
     "so far <unit_period>",
     "<unit_period> so far",
@@ -130,7 +130,7 @@ def late_part_of_day(day: Value, part: Stretch) -> PartOfDay:
 
 def tonight(context: Context) -> PartOfDay:
     """`tonight`."""
-    return PartOfDay(holding(context.now, Unit.DAY), NIGHT)
+    return PartOfDay(unit_around(context.now, Unit.DAY), NIGHT)
 
 
 def part_before_last(part: Stretch, context: Context) -> PartOfDay:
@@ -165,7 +165,7 @@ def part_and_clock(named: PartOfDay, time: ClockTime) -> Value | None:
     small_hours = named.part is NIGHT and time.hour % 12 < 6 and time.half != "pm"
     if not small_hours:
         return at(named.day, in_part(time, named.part))
-    day = refine(named.day, lambda period: holding(period.end, Unit.DAY))
+    day = refine(named.day, lambda period: unit_around(period.end, Unit.DAY))
     return at(day, replace(time, half="am")) if day else None
 
 
@@ -231,7 +231,7 @@ rule("moment", at, "<settled_clock> [,] [on|of|for] <day>", order=SWAPPED)
 rule("moment", day_clock_and_year, "<dated> <time> <year>")
 rule(
     "moment",
-    refined(end_of),
+    change_every(end_of),
     "[the] eod|cob|end_of_business|close_of_business [on|of|,] <day>",
     "end of [the] day [on|,] <day>",
 )

@@ -17,14 +17,14 @@ SWAPPED = (1, 0)
 Result = TypeVar("Result")
 Builder = Callable[..., object]
 Order = tuple[int | None, ...]
-Guard = Callable[["Reading", int, int], bool]
+Guard = Callable[["ParseState", int, int], bool]
 Found = list[tuple[int, object]]
-Terminal = Callable[["Reading", int], Iterable[tuple[int, object]]]
+Terminal = Callable[["ParseState", int], Iterable[tuple[int, object]]]
 Read = TypeVar("Read", bound=Terminal)
 
 
 @dataclass(slots=True)
-class Reading:
+class ParseState:
     """The state of reading one text: its tokens, the context, and the matches so far at each place."""
 
     tokens: Tokens
@@ -57,7 +57,7 @@ class _Accept:
     arity: int
     guard: Guard | None
 
-    def value(self, reading: Reading, begin: int, stop: int, captured: Sequence[object]) -> object:
+    def value(self, reading: ParseState, begin: int, stop: int, captured: Sequence[object]) -> object:
         if NOTHING in captured:
             return NOTHING
         if self.guard and not self.guard(reading, begin, stop):
@@ -67,7 +67,7 @@ class _Accept:
             if slot is not None:
                 arguments[slot] = found
         try:
-            return called(self.build, reading.context, *arguments)
+            return call_builder(self.build, reading.context, *arguments)
         except (ValueError, OverflowError):  # no such day, or outside the calendar
             return None
 
@@ -225,14 +225,14 @@ class Grammar:
             self._compile()
         return self._categories[name].first
 
-    def places(self, reading: Reading, name: str) -> list[int]:
+    def places(self, reading: ParseState, name: str) -> list[int]:
         """The places where a match of a category may begin, by the token there and the one after it."""
         first, category = self.beginnings(name), self._categories[name]
         keys = reading.tokens.keys
         begun = [place for place in range(len(reading.tokens.begins)) if keys[place] in first]
         return [place for place in begun if self._look(category, keys[place]).admits(keys[place + 1])]
 
-    def matches(self, reading: Reading, name: str, place: int) -> Found:
+    def matches(self, reading: ParseState, name: str, place: int) -> Found:
         """Every match of a category from a place on: where it stops and its value, longest first."""
         if not self._compiled:
             self._compile()
@@ -242,7 +242,7 @@ class Grammar:
             return []
         return self._matches(reading, name, place)
 
-    def _matches(self, reading: Reading, name: str, place: int) -> Found:
+    def _matches(self, reading: ParseState, name: str, place: int) -> Found:
         found = reading.memo.get((place, name))
         if found is None:
             if len(reading.memo) > _MEMO_LIMIT:
@@ -250,7 +250,7 @@ class Grammar:
             found = reading.memo[place, name] = self._read(reading, self._categories[name], place)
         return found
 
-    def _read(self, reading: Reading, category: _Category, place: int) -> Found:
+    def _read(self, reading: ParseState, category: _Category, place: int) -> Found:
         if category.terminal:
             return _longest_first(category.terminal, reading, place)
         ends: _Ends = []
@@ -263,7 +263,7 @@ class Grammar:
                     best[stop] = (accept.priority, value)
         return [(stop, best[stop][1]) for stop in sorted(best, reverse=True)]
 
-    def _walk(self, reading: Reading, node: _Node, place: int, captured: tuple[object, ...], ends: _Ends) -> None:
+    def _walk(self, reading: ParseState, node: _Node, place: int, captured: tuple[object, ...], ends: _Ends) -> None:
         reading.steps += 1
         for accept in node.accepts:
             ends.append((place, accept, captured))
@@ -287,7 +287,7 @@ class Grammar:
         return found
 
 
-def called(build: Callable[..., Result], context: Context, *arguments: object) -> Result:
+def call_builder(build: Callable[..., Result], context: Context, *arguments: object) -> Result:
     """The result of a function, which is given the context if it has a parameter of that name."""
     return build(*arguments, context=context) if _wants_context(build) else build(*arguments)
 
@@ -306,7 +306,7 @@ def only_value(value: object) -> object:
     return value
 
 
-def _longest_first(terminal: Terminal, reading: Reading, place: int) -> Found:
+def _longest_first(terminal: Terminal, reading: ParseState, place: int) -> Found:
     try:
         return sorted(terminal(reading, place), key=lambda found: found[0], reverse=True)
     except (ValueError, OverflowError):  # outside the calendar
@@ -335,7 +335,7 @@ def _is_word(key: str) -> bool:
     return key.isascii() and key.isalpha()
 
 
-def free_before(reading: Reading, begin: int) -> bool:
+def free_before(reading: ParseState, begin: int) -> bool:
     """Whether an expression may begin here: no longer number, label or amount of money precedes it."""
     before = reading.key(begin - 1)
     if not _is_figure(reading.key(begin)):
@@ -349,7 +349,7 @@ def free_before(reading: Reading, begin: int) -> bool:
     return not (goes_on or before in _BEFORE_AMOUNTS or _is_word(before))
 
 
-def free_after(reading: Reading, _begin: int, stop: int) -> bool:
+def free_after(reading: ParseState, _begin: int, stop: int) -> bool:
     """Whether the last number of an expression ends here."""
     if not _is_figure(reading.key(stop - 1)) or not reading.tokens.glued(stop):
         return True

@@ -15,13 +15,13 @@ def _fixed(months: int, days: int) -> Recurring:
 def _floating(months: int, weekday: int, number: int, shift: int = 0) -> Recurring:
     def pick(year: int) -> Period | None:
         found = calendar.nth_weekday(calendar.month(year, months), weekday, number)
-        return calendar.holding(found.start + timedelta(days=shift), Unit.DAY) if found else None
+        return calendar.unit_around(found.start + timedelta(days=shift), Unit.DAY) if found else None
 
     return yearly(pick)
 
 
 def _from_easter(days: int) -> Recurring:
-    return yearly(lambda year: calendar.holding(calendar.easter(year) + timedelta(days=days), Unit.DAY))
+    return yearly(lambda year: calendar.unit_around(calendar.easter(year) + timedelta(days=days), Unit.DAY))
 
 
 def _lunar(months: int, days: int) -> Recurring:
@@ -30,7 +30,7 @@ def _lunar(months: int, days: int) -> Recurring:
 
 def _lunar_eve(year: int) -> Period | None:
     first = calendar.chinese_day(year, 1, 1)
-    return calendar.holding(first.start - timedelta(days=1), Unit.DAY) if first else None
+    return calendar.unit_around(first.start - timedelta(days=1), Unit.DAY) if first else None
 
 
 def _islamic(months: int, days: int) -> Recurring:
@@ -127,7 +127,7 @@ CHINESE_HOLIDAYS = _table(lambda row: row[2])
 
 def long_weekend(holiday: Period) -> Period:
     """The weekend next to a holiday, extended to a holiday on a Thursday, Friday or Monday."""
-    nearest = calendar.holding(holiday.start - timedelta(days=3 * (holiday.start.weekday() == 0)), Unit.WEEKEND)
+    nearest = calendar.unit_around(holiday.start - timedelta(days=3 * (holiday.start.weekday() == 0)), Unit.WEEKEND)
     if holiday.start.weekday() in (1, 2):
         return nearest
     return Period(min(holiday.start, nearest.start), max(holiday.end, nearest.end), Unit.WEEKEND)

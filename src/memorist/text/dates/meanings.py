@@ -11,28 +11,28 @@ from functools import partial
 from memorist.text.dates import calendar, values
 from memorist.text.dates.calendar import Period, Unit
 from memorist.text.dates.clock import ClockTime, Stretch, during
-from memorist.text.dates.grammar import Builder, called
+from memorist.text.dates.grammar import Builder, call_builder
 from memorist.text.dates.values import NOTHING, Amount, Context, Nothing, Recurring, Value
 
 Change = Callable[..., Period | None]
 """Makes a period from another one and further arguments."""
 
 
-def refined(change: Change) -> Builder:
+def change_every(change: Change) -> Builder:
     """The meaning that applies a change to every occurrence of the first value."""
 
     def build(value: Value, *others: object, context: Context) -> Value | None:
-        return values.refine(value, lambda period: called(change, context, period, *others))
+        return values.refine(value, lambda period: call_builder(change, context, period, *others))
 
     return build
 
 
-def resolved(change: Change) -> Builder:
+def change_preferred(change: Change) -> Builder:
     """The meaning that applies a change to the occurrence of the first value that the context prefers."""
 
     def build(value: Value, *others: object, context: Context) -> Period | None:
         found = values.resolve(value, context)
-        return called(change, context, found, *others) if found else None
+        return call_builder(change, context, found, *others) if found else None
 
     return build
 
@@ -41,7 +41,7 @@ def of_this(unit: Unit, change: Change) -> Builder:
     """The meaning that applies a change to the current unit: `EOM`, `YTD`."""
 
     def build(*others: object, context: Context) -> Period | None:
-        return called(change, context, calendar.holding(context.now, unit), *others)
+        return call_builder(change, context, calendar.unit_around(context.now, unit), *others)
 
     return build
 
@@ -55,7 +55,7 @@ def related(unit: Unit) -> Builder:
     return build
 
 
-def numbered(unit: Unit) -> Builder:
+def numbered_unit(unit: Unit) -> Builder:
     """The meaning of a numbered unit of a year, or else of any year: `Q1 2019`, `October`, `week 10`."""
 
     def build(number: int, of_year: Period | None = None) -> Value | None:
@@ -87,7 +87,7 @@ def any_season(first_month: int) -> Recurring:
 
 def any_weekend() -> Recurring:
     """`the weekend`."""
-    return Recurring(Unit.WEEK, lambda base: calendar.holding(base, Unit.WEEKEND))
+    return Recurring(Unit.WEEK, lambda base: calendar.unit_around(base, Unit.WEEKEND))
 
 
 def first_units(container: Period, count: int, unit: Unit) -> Period | None:

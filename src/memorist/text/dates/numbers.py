@@ -41,7 +41,7 @@ CHINESE_NUMERALS = frozenset(_CHINESE_DIGITS) - {"元"} | frozenset(_CHINESE_SCA
 _LONGEST_NUMERAL = 9
 
 
-def spelled(keys: Sequence[str], place: int) -> Iterator[tuple[int, int, bool]]:
+def spelled_numbers(keys: Sequence[str], place: int) -> Iterator[tuple[int, int, bool]]:
     """Numbers in English words from a place on: where each stops, its value, and whether it is an ordinal.
 
     "two thousand and fifteen" gives 2, 2000 and 2015; "twenty-first" gives 20 and (ordinal) 21.

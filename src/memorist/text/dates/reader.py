@@ -7,11 +7,11 @@ from datetime import UTC, datetime
 from functools import cache
 
 from memorist.text.dates.calendar import OPEN_END, OPEN_START, Period
-from memorist.text.dates.grammar import Grammar, Reading, free_before
+from memorist.text.dates.grammar import Grammar, ParseState, free_before
 from memorist.text.dates.holidays import CHINESE_HOLIDAYS, ENGLISH_HOLIDAYS
 from memorist.text.dates.numbers import CARDINALS, CHINESE_NUMERALS
 from memorist.text.dates.tokens import DIGITS, VARIANTS, Tokens, tokenise
-from memorist.text.dates.values import Context, DateSpan, Edges, Nothing, Told, Value, from_now, resolve
+from memorist.text.dates.values import Context, DateSpan, Edges, Nothing, OffsetFromLast, Value, from_now, resolve
 from memorist.text.dates.words import (
     DAY_PARTS,
     DECADE_WORDS,
@@ -71,11 +71,11 @@ def _read(tokens: Tokens, context: Context) -> list[DateSpan]:
     from memorist.text.dates.english_ranges import english  # the grammars are built for the first text with a hint
 
     if not has_chinese(tokens.text):
-        return list(scan(english, Reading(tokens, context)))
+        return list(scan(english, ParseState(tokens, context)))
     from memorist.text.dates.chinese import chinese
 
     context = replace(context, year_first=True)
-    found = [*scan(english, Reading(tokens, context)), *scan(chinese, Reading(tokens, context))]
+    found = [*scan(english, ParseState(tokens, context)), *scan(chinese, ParseState(tokens, context))]
     return _longest(sorted(found, key=lambda span: (span.begin, -span.stop)))
 
 
@@ -110,7 +110,7 @@ def _longest(spans: list[DateSpan]) -> list[DateSpan]:
     return kept
 
 
-def scan(grammar: Grammar, reading: Reading) -> Iterator[DateSpan]:
+def scan(grammar: Grammar, reading: ParseState) -> Iterator[DateSpan]:
     """The dates that one grammar finds."""
     tokens, told = reading.tokens, reading.context
     passed = 0
@@ -124,14 +124,14 @@ def scan(grammar: Grammar, reading: Reading) -> Iterator[DateSpan]:
         passed = stop
 
 
-def _best(grammar: Grammar, reading: Reading, place: int, told: Context) -> tuple[int, Period | None]:
+def _best(grammar: Grammar, reading: ParseState, place: int, told: Context) -> tuple[int, Period | None]:
     """The longest expression from a place on, and where to go on; phrases known not to be dates are skipped."""
     if not free_before(reading, place):
         return place + 1, None
     for stop, value in grammar.matches(reading, "expression", place):
         if isinstance(value, Nothing):
             return stop, None
-        period = _resolved(value, told if isinstance(value, Told) else reading.context)
+        period = _resolved(value, told if isinstance(value, OffsetFromLast) else reading.context)
         if period and period.start < period.end and (period.start, period.end) != (OPEN_START, OPEN_END):
             return stop, period
     return place + 1, None
@@ -139,7 +139,7 @@ def _best(grammar: Grammar, reading: Reading, place: int, told: Context) -> tupl
 
 def _resolved(value: object, context: Context) -> Period | None:
     try:
-        if isinstance(value, Told):
+        if isinstance(value, OffsetFromLast):
             return from_now(value.distance, context, value.sign)
         return resolve(value, context) if isinstance(value, Value) else None
     except (ValueError, OverflowError):  # beyond the years 1 to 9999

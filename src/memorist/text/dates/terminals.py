@@ -7,7 +7,7 @@ from functools import partial
 
 from memorist.text.dates import words
 from memorist.text.dates.clock import ClockTime, clock
-from memorist.text.dates.grammar import Grammar, Reading, Terminal, called
+from memorist.text.dates.grammar import Grammar, ParseState, Terminal, call_builder
 from memorist.text.dates.holidays import CHINESE_HOLIDAYS, ENGLISH_HOLIDAYS
 from memorist.text.dates.numbers import (
     CARDINALS,
@@ -21,7 +21,7 @@ from memorist.text.dates.numbers import (
     intervals,
     month_dates,
     numeral_run,
-    spelled,
+    spelled_numbers,
 )
 from memorist.text.dates.values import Context
 from memorist.text.patterns import lazy
@@ -86,9 +86,9 @@ Found = Iterator[tuple[int, object]]
 def _aligned(read: Callable[..., Iterator[tuple[int, object]]]) -> Terminal:
     """The terminal for a function that reads values from an offset of the text on and gives where each stops."""
 
-    def terminal(reading: Reading, place: int) -> Found:
+    def terminal(reading: ParseState, place: int) -> Found:
         tokens = reading.tokens
-        for offset, value in called(read, reading.context, tokens.text, tokens.begins[place]):
+        for offset, value in call_builder(read, reading.context, tokens.text, tokens.begins[place]):
             stop = tokens.place_after(place, offset)
             if stop:
                 yield stop, value
@@ -96,16 +96,16 @@ def _aligned(read: Callable[..., Iterator[tuple[int, object]]]) -> Terminal:
     return terminal
 
 
-def _limited(read: Callable[[Reading, int], Iterator[tuple[int, int]]], allowed: range) -> Terminal:
+def _limited(read: Callable[[ParseState, int], Iterator[tuple[int, int]]], allowed: range) -> Terminal:
     """The terminal for the numbers in a range."""
 
-    def terminal(reading: Reading, place: int) -> Found:
+    def terminal(reading: ParseState, place: int) -> Found:
         return ((stop, value) for stop, value in read(reading, place) if value in allowed)
 
     return terminal
 
 
-def _figure(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
+def _figure(reading: ParseState, place: int) -> Iterator[tuple[int, int]]:
     yield place + 1, int(reading.tokens.raw(place))
 
 
@@ -114,10 +114,10 @@ chinese.terminal("figure", alone=_SHORT)(_figure)
 
 
 @english.terminal("integer", alone=(*_FIGURES, *CARDINALS), then=_SPELLED)
-def _integer(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
+def _integer(reading: ParseState, place: int) -> Iterator[tuple[int, int]]:
     if reading.key(place).startswith("#"):
         return _figure(reading, place)
-    return ((stop, value) for stop, value, ordinal in spelled(reading.tokens.keys, place) if not ordinal)
+    return ((stop, value) for stop, value, ordinal in spelled_numbers(reading.tokens.keys, place) if not ordinal)
 
 
 english.terminal("day_figure", alone=(*_SHORT, *CARDINALS), then=_SPELLED)(_limited(_integer, range(1, 32)))
@@ -126,7 +126,7 @@ english.terminal("minutes", alone=CARDINALS, then=_SPELLED)(_limited(_integer, r
 
 
 @english.terminal("number", alone=(*_FIGURES, *CARDINALS), then=_SPELLED | dict.fromkeys(_FIGURES, "."))
-def _number(reading: Reading, place: int) -> Found:
+def _number(reading: ParseState, place: int) -> Found:
     yield from _decimal(reading, place)
     yield from _integer(reading, place)
 
@@ -139,25 +139,25 @@ def _decimal(text: str, begin: int) -> Iterator[tuple[int, float]]:
 
 
 @english.terminal("ordinal_figure", then=dict.fromkeys(_SHORT, ORDINAL_SUFFIXES))
-def _ordinal_figure(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
+def _ordinal_figure(reading: ParseState, place: int) -> Iterator[tuple[int, int]]:
     if reading.key(place + 1) in ORDINAL_SUFFIXES and reading.tokens.glued(place + 1):
         yield place + 2, int(reading.tokens.raw(place))
 
 
 @english.terminal("ordinal", alone=ORDINALS, then=_SPELLED | dict.fromkeys(_SHORT, ORDINAL_SUFFIXES))
-def _ordinal(reading: Reading, place: int) -> Found:
+def _ordinal(reading: ParseState, place: int) -> Found:
     if reading.key(place).startswith("#"):
         return _ordinal_figure(reading, place)
-    return ((stop, value) for stop, value, ordinal in spelled(reading.tokens.keys, place) if ordinal)
+    return ((stop, value) for stop, value, ordinal in spelled_numbers(reading.tokens.keys, place) if ordinal)
 
 
 @english.terminal("year", alone=("#4",), then=_SPELLED)
-def _year(reading: Reading, place: int) -> Found:
+def _year(reading: ParseState, place: int) -> Found:
     for stop, value in _integer(reading, place):
         if value in _YEARS:
             yield stop, value
         if 10 < value <= 20:  # nineteen ninety-six
-            rest = spelled(reading.tokens.keys, stop)
+            rest = spelled_numbers(reading.tokens.keys, stop)
             yield from ((end, 100 * value + tail) for end, tail, last in rest if 10 <= tail < 100 and not last)
 
 
@@ -193,7 +193,7 @@ chinese.terminal("time", then=dict.fromkeys(_SHORT, ":"))(_aligned(partial(_time
 
 
 @chinese.terminal("number", alone=(*_FIGURES, *CHINESE_NUMERALS), then=_NUMERALS)
-def _chinese_integer(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
+def _chinese_integer(reading: ParseState, place: int) -> Iterator[tuple[int, int]]:
     if reading.key(place).startswith("#"):
         yield from _figure(reading, place)
         return
@@ -206,10 +206,10 @@ def _chinese_integer(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
 chinese.terminal("small", alone=(*_SHORT, *CHINESE_NUMERALS), then=_NUMERALS)(_limited(_chinese_integer, range(60)))
 
 
-def _digits(length: int) -> Callable[[Reading, int], Iterator[tuple[int, int]]]:
+def _digits(length: int) -> Callable[[ParseState, int], Iterator[tuple[int, int]]]:
     """Reads a number with exactly this many digits, in figures or Chinese numerals."""
 
-    def read(reading: Reading, place: int) -> Iterator[tuple[int, int]]:
+    def read(reading: ParseState, place: int) -> Iterator[tuple[int, int]]:
         for stop, value in _chinese_integer(reading, place):
             keys = reading.tokens.keys[place:stop]
             if keys == [f"#{length}"] or (len(keys) == length and _NOT_DIGITS.isdisjoint(keys)):

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from itertools import count, islice
 from typing import Literal
 
-from memorist.text.dates.calendar import OPEN_END, OPEN_START, SUB_DAY, Period, Unit, add, floor, holding, midnight
+from memorist.text.dates.calendar import OPEN_END, OPEN_START, SUB_DAY, Period, Unit, add, floor, midnight, unit_around
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ Value = Period | Recurring
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class OffsetFromLast:
     """A time counted from the one told before it, or else from now: `the day before`, `30 minutes later`."""
 
     distance: "Amount"
@@ -235,7 +235,7 @@ def rolling(count_: float, unit: Unit, context: Context) -> Period:
         return Period(edges[0], edges[1], unit)
     if unit in (Unit.QUARTER, Unit.HALF, Unit.DECADE, Unit.CENTURY, Unit.WEEKEND, Unit.FORTNIGHT):
         start = add(floor(context.now, unit), min(count_, 1), unit)
-        last = holding(add(floor(context.now, unit), max(count_, -1), unit), unit)
+        last = unit_around(add(floor(context.now, unit), max(count_, -1), unit), unit)
         return Period(start, last.end, unit)
     if count_ < 0:
         end = context.today + timedelta(days=context.edges == "whole")
@@ -253,12 +253,12 @@ def yearly(pick: Callable[[int], Period | None]) -> Recurring:
 
 def weekly(weekday: int) -> Recurring:
     """A weekday, Monday (0) to Sunday (6)."""
-    return Recurring(Unit.WEEK, lambda base: holding(base + timedelta(days=weekday), Unit.DAY), skips_today=True)
+    return Recurring(Unit.WEEK, lambda base: unit_around(base + timedelta(days=weekday), Unit.DAY), skips_today=True)
 
 
 def monthly(number: int) -> Recurring:
     """A day of the month."""
-    return Recurring(Unit.MONTH, lambda base: holding(base.replace(day=number), Unit.DAY))
+    return Recurring(Unit.MONTH, lambda base: unit_around(base.replace(day=number), Unit.DAY))
 
 
 Amount = tuple[tuple[float, Unit], ...]
@@ -280,14 +280,14 @@ def move(moment: datetime, amount: Amount, sign: int = 1) -> datetime:
 def from_now(amount: Amount, context: Context, sign: int) -> Period:
     """`three days ago`, `in two hours`: a day, or one unit of the clock from the exact moment."""
     if not is_fine(amount):
-        return holding(move(context.today, amount, sign), Unit.DAY)
+        return unit_around(move(context.today, amount, sign), Unit.DAY)
     moment, unit = move(context.now, amount, sign), amount[-1][1]
     return Period(moment, add(moment, 1, unit), unit)
 
 
 def from_day(day: Period, amount: Amount, sign: int) -> Period | None:
     """`two weeks after Easter`: a day; None for hours."""
-    return None if is_fine(amount) else holding(move(day.start, amount, sign), Unit.DAY)
+    return None if is_fine(amount) else unit_around(move(day.start, amount, sign), Unit.DAY)
 
 
 def coming(amount: Amount, context: Context) -> Period:

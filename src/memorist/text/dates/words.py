@@ -5,7 +5,7 @@ from typing import Literal
 
 from memorist.text.dates.calendar import Unit
 from memorist.text.dates.clock import AFTERNOON, DAWN, DAYTIME, EVENING, MORNING, NIGHT, NOON, stretch
-from memorist.text.dates.grammar import Reading, free_after
+from memorist.text.dates.grammar import ParseState, free_after
 from memorist.text.dates.numbers import CARDINALS, CHINESE_NUMERALS, ORDINAL_SUFFIXES, ORDINALS, Share
 from memorist.text.patterns import lazy
 
@@ -168,17 +168,17 @@ _NUMBER_WORDS = frozenset((*CARDINALS, *ORDINALS, "-", "and", "hundred", "thousa
 _SENTENCE_START = frozenset(("", ".", "!", "?", ":", ";", '"', "(", "the"))
 
 
-def glued(reading: Reading, begin: int, stop: int) -> bool:
+def is_glued(reading: ParseState, begin: int, stop: int) -> bool:
     """Whether there is no space inside."""
     return all(reading.tokens.glued(place) for place in range(begin + 1, stop))
 
 
-def nothing_follows(reading: Reading, _begin: int, stop: int) -> bool:
+def nothing_follows(reading: ParseState, _begin: int, stop: int) -> bool:
     """Whether punctuation or the end of the text follows."""
     return not reading.key(stop)[:1].isalnum()
 
 
-def counts_nothing(reading: Reading, _begin: int, stop: int) -> bool:
+def counts_nothing(reading: ParseState, _begin: int, stop: int) -> bool:
     """Whether no noun follows that the number may count."""
     after = reading.key(stop)
     if after == "-" and reading.tokens.glued(stop):
@@ -186,7 +186,7 @@ def counts_nothing(reading: Reading, _begin: int, stop: int) -> bool:
     return not after[:1].isalpha() or after in FUNCTION_WORDS
 
 
-def is_english_date(reading: Reading, begin: int, stop: int) -> bool:
+def is_english_date(reading: ParseState, begin: int, stop: int) -> bool:
     """Whether an expression on its own cannot be ordinary words or numbers."""
     first = reading.key(begin)
     if not free_after(reading, begin, stop) or (first[0] == "#" and reading.key(begin - 1) in _LABELS):
@@ -201,7 +201,7 @@ def is_english_date(reading: Reading, begin: int, stop: int) -> bool:
     return _is_counted_day(reading, begin, stop, keys)
 
 
-def _is_counted_day(reading: Reading, begin: int, stop: int, keys: list[str]) -> bool:
+def _is_counted_day(reading: ParseState, begin: int, stop: int, keys: list[str]) -> bool:
     """Whether `the 2nd`, `the 90s` or a number in words is a date; anything longer is."""
     before = reading.key(begin - 1)
     if len(keys) == 2 and keys[1] in ORDINAL_SUFFIXES:
@@ -213,7 +213,7 @@ def _is_counted_day(reading: Reading, begin: int, stop: int, keys: list[str]) ->
     return True
 
 
-def is_english_range(reading: Reading, begin: int, stop: int) -> bool:
+def is_english_range(reading: ParseState, begin: int, stop: int) -> bool:
     """Whether the end of a range does not count something else (`until the 23rd person`)."""
     last = reading.key(stop - 1)
     if last in ORDINAL_SUFFIXES and not counts_nothing(reading, begin, stop):
@@ -223,27 +223,27 @@ def is_english_range(reading: Reading, begin: int, stop: int) -> bool:
     return free_after(reading, begin, stop)
 
 
-def is_limit(reading: Reading, begin: int, _stop: int) -> bool:
+def is_limit(reading: ParseState, begin: int, _stop: int) -> bool:
     """Whether it is `up to today`, not `what are you up to today`."""
     return reading.key(begin - 1) not in _UP_TO_SOMETHING
 
 
-def is_told(reading: Reading, _begin: int, stop: int) -> bool:
+def is_told(reading: ParseState, _begin: int, stop: int) -> bool:
     """Whether it is `30 minutes later`, not `later this week` or `later than`."""
     return reading.key(stop) not in ("this", "today", "tonight", "in", "on", "than", "next", "tomorrow")
 
 
-def to_this_day(reading: Reading, begin: int, stop: int) -> bool:
+def to_this_day(reading: ParseState, begin: int, stop: int) -> bool:
     """Whether it is `sales to date`, not `someone to date`."""
     return reading.key(begin - 1) not in _WISHING and nothing_follows(reading, begin, stop)
 
 
-def free_pair(reading: Reading, begin: int, stop: int) -> bool:
+def free_pair(reading: ParseState, begin: int, stop: int) -> bool:
     """Whether it is `on 4-22`, not `in 4.22 seconds`."""
     return free_after(reading, begin, stop) and counts_nothing(reading, begin, stop)
 
 
-def _is_name(reading: Reading, begin: int, stop: int) -> bool:
+def _is_name(reading: ParseState, begin: int, stop: int) -> bool:
     """Whether `May`, `March` or `Sat` follows a preposition, or is a capitalised weekday."""
     before, raw = reading.key(begin - 1), reading.tokens.raw(begin)
     if reading.key(stop) == "'":
@@ -255,7 +255,7 @@ def _is_name(reading: Reading, begin: int, stop: int) -> bool:
     return reading.key(begin) in WEEKDAYS and raw[0].isupper() and before not in _SENTENCE_START
 
 
-def _is_year(reading: Reading, begin: int, stop: int) -> bool:
+def _is_year(reading: ParseState, begin: int, stop: int) -> bool:
     """Whether `2016` follows a preposition or counts nothing."""
     before = reading.key(begin - 1)
     if before in _COUNTING:
@@ -265,7 +265,7 @@ def _is_year(reading: Reading, begin: int, stop: int) -> bool:
     return 1900 <= int(reading.tokens.raw(begin)) < 2100 and counts_nothing(reading, begin, stop)
 
 
-def _is_day_pair(reading: Reading, begin: int, stop: int) -> bool:
+def _is_day_pair(reading: ParseState, begin: int, stop: int) -> bool:
     """Whether `5/8` is a day, not a fraction: it follows a word and precedes neither `of` nor a noun."""
     before, after = reading.key(begin - 1), reading.key(stop)
     if before == "on":
@@ -279,19 +279,19 @@ _BEFORE_NAMES = frozenset("第罗型字编代舟速路道")
 _NUMBERED_THINGS = frozenset("线楼房门店机车站院公球建铁馆厂州桌床院位选")
 
 
-def is_chinese_date(reading: Reading, begin: int, stop: int) -> bool:
+def is_chinese_date(reading: ParseState, begin: int, stop: int) -> bool:
     """Whether the expression does not begin or end inside a longer number."""
     before = reading.key(begin - 1)
     goes_on = before in CHINESE_NUMERALS or before.startswith("#")
     return not (goes_on and reading.key(begin) in CHINESE_NUMERALS) and free_after(reading, begin, stop)
 
 
-def is_numbered_day(reading: Reading, begin: int, stop: int) -> bool:
+def is_numbered_day(reading: ParseState, begin: int, stop: int) -> bool:
     """Whether `2号` is a day, not the name of a line, a house or a spaceship."""
     return reading.key(begin - 1) not in _BEFORE_NAMES and reading.key(stop) not in _NUMBERED_THINGS
 
 
-def begins_chinese_word(reading: Reading, begin: int, _stop: int) -> bool:
+def begins_chinese_word(reading: ParseState, begin: int, _stop: int) -> bool:
     """Whether `上`, `下`, `前` or `后` is a word, not the end of 一下, 马上 or 最后."""
     return reading.key(begin - 1) not in _INSIDE_WORDS
 

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping
 from memorist.text.patterns import any_of, lazy
 from memorist.text.secrets.codes import CODES
 from memorist.text.secrets.disguise import bare
-from memorist.text.secrets.form import Form, Secret
+from memorist.text.secrets.form import Secret, SecretFormat
 from memorist.text.secrets.keys import TOKENS, VENDORS
 from memorist.text.secrets.numbers import BASIC, NUMBERS, PROVEN, SOCIAL, is_card, is_iban, seed_phrases_in
 from memorist.text.secrets.passwords import COMMANDS, PASSWORDS, in_columns
 from memorist.text.tokens import holds_any
 
-__all__ = ["Secret", "is_card", "is_iban", "masked", "secrets_in"]
+__all__ = ["Secret", "is_card", "is_iban", "mask_secrets", "secrets_in"]
 
 _DIGIT = lazy(r"\d")
 _DIGITS = lazy(r"\d[\d -]{6}")
@@ -52,12 +52,12 @@ def _found(text: str, folded: str, groups: _Groups) -> Iterator[Secret]:
                 yield from form.matches(text)
 
 
-_Groups = Mapping[tuple[str, ...], list[Form]]
+_Groups = Mapping[tuple[str, ...], list[SecretFormat]]
 
 
-def _grouped(*forms: Form) -> _Groups:
+def _grouped(*forms: SecretFormat) -> _Groups:
     """Forms by their hints, so that hints that many share are looked for once."""
-    groups: dict[tuple[str, ...], list[Form]] = {}
+    groups: dict[tuple[str, ...], list[SecretFormat]] = {}
     for one in forms:
         groups.setdefault(one.hints, []).append(one)
     return groups
@@ -70,7 +70,7 @@ _KEYS = _grouped(*VENDORS, *TOKENS, *PROVEN)
 _CODES = _grouped(*CODES, *SOCIAL)
 
 
-def masked(text: str) -> str:
+def mask_secrets(text: str) -> str:
     """The text with `[secret: KIND]` in place of each secret."""
     pieces: list[str] = []
     start = 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memorist.text.secrets.form import IS, OF, Form, form, ignoring_case
+from memorist.text.secrets.form import IS, OF, SecretFormat, form, ignoring_case
 
 _END = r"(?![\w%]|-\w|[.,:/]\d| (?:lines|characters|chars|files|digits|zeilen|words|bytes|pins|mm|euros?|dollars)\b)"
 _NUMBER = rf"(?P<it>[#*]?\d{{4,8}}#?){_END}"
@@ -33,7 +33,7 @@ _SENT = (
     r"|验证码|驗證碼|認証コード)"
 )
 
-CODES: Sequence[Form] = (
+CODES: Sequence[SecretFormat] = (
     ignoring_case("PIN", rf"{_PIN}{OF}{IS}{_NUMBER}", "pin puk tan geheim"),
     form(
         "PIN", rf"(?<![A-Za-z])(?:PIN|PUK|TAN|(?:card|voicemail|sim|phone|bank|atm|debit) pin) {_NUMBER}", "pin puk tan"

@@ -20,7 +20,7 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class SecretFormat:
     """A format of secrets: the group `it`, or else the whole match, if `holds` accepts it."""
 
     kind: str
@@ -37,12 +37,12 @@ class Form:
                 yield Secret(self.kind, found.start(group), found.end(group))
 
 
-def form(kind: str, pattern: str, hints: str, holds: Callable[[str], bool] = is_real, flags: int = 0) -> Form:
+def form(kind: str, pattern: str, hints: str, holds: Callable[[str], bool] = is_real, flags: int = 0) -> SecretFormat:
     """A form whose hints are separated by spaces. The pattern has to be linear: bounded where it may fail late."""
-    return Form(kind, lazy(pattern, flags), tuple(hints.split()), holds)
+    return SecretFormat(kind, lazy(pattern, flags), tuple(hints.split()), holds)
 
 
-def ignoring_case(kind: str, pattern: str, hints: str, holds: Callable[[str], bool] = is_real) -> Form:
+def ignoring_case(kind: str, pattern: str, hints: str, holds: Callable[[str], bool] = is_real) -> SecretFormat:
     """A form in upper or lower case."""
     return form(kind, pattern, hints, holds, re.IGNORECASE)
 

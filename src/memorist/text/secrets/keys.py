@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from memorist.text.secrets.form import SIGN, Form, form, ignoring_case
+from memorist.text.secrets.form import SIGN, SecretFormat, form, ignoring_case
 from memorist.text.secrets.values import is_random, is_random_not_uuid
 
 _EDGE, _STOP = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9_-])"
@@ -19,7 +19,7 @@ _OTHERS = (
 )
 """The beginnings of keys of which only letters, digits, hyphens and underscores follow, at least 20 and random."""
 
-VENDORS: Sequence[Form] = (
+VENDORS: Sequence[SecretFormat] = (
     form(
         "private key",
         rf"{_BEGIN}(?:(?:(?!-----).)*+-----END (?:[A-Z0-9]{{1,12}} ){{0,3}}PRIVATE KEY(?: BLOCK)?-----"
@@ -107,7 +107,7 @@ _OPEN = (
 """Keys that are no secret."""
 _KEY = "key" + "".join(rf"(?<!{word}key)(?<!{word}[ _-]key)" for word in _OPEN)
 _NAMED = rf"(?:{_KEY}|token|secret|credential|schlüssel)s?"
-TOKENS: Sequence[Form] = (
+TOKENS: Sequence[SecretFormat] = (
     ignoring_case(
         "token",
         r"(?:api|access|auth|secret|server|account|license|licence)[ _-]?(?:key|token)s?[ :=]{1,3}(?:is )?['\"]?"

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from memorist.text.patterns import lazy
-from memorist.text.secrets.form import Form, Secret, form, ignoring_case
+from memorist.text.secrets.form import Secret, SecretFormat, form, ignoring_case
 
 _ISSUERS = lazy(
     r"4\d{12}(?:\d{3}){0,2}|(?:5[1-5]|2[2-7])\d{14}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|6(?:011|5\d\d|4[4-9]\d)\d{12}"
@@ -68,14 +68,14 @@ def is_basic(text: str) -> bool:
 _NO_PERSON = "".join(
     rf"(?<!{word} \d)" for word in ("invoice", "order", "part", "ticket", "case", "item", "no", r"no\.")
 )
-NUMBERS: Sequence[Form] = (
+NUMBERS: Sequence[SecretFormat] = (
     form("card number", r"(?<![A-Za-z\d.,/-])\d(?:[ -]?\d){12,18}(?![A-Za-z\d-]|[.,]\d)", "", is_card),
     form("card number", r"(?<![A-Za-z\d.,/-])\d{4}(?:[ -]\d{4}){3}(?![A-Za-z\d-]|[.,]\d)", "", is_card),
     form("IBAN", r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,4})?\b", "", is_iban),
     ignoring_case("social security number", rf"(?<![\w.#-])\d{_NO_PERSON}\d\d-\d\d-\d{{4}}(?![\w-]|\.\d)", "", is_ssn),
 )
 """Forms without a hint, for texts with many digits."""
-SOCIAL: Sequence[Form] = (
+SOCIAL: Sequence[SecretFormat] = (
     ignoring_case(
         "social security number",
         r"(?:\bssn|\bsocial(?: security)?(?: (?:number|no))?)\b[^\d\n]{0,12}(?P<it>\d{3}[ -]?\d{2}[ -]?\d{4})(?![\w-])",
@@ -83,7 +83,7 @@ SOCIAL: Sequence[Form] = (
         lambda number: re.sub(r"\D", "", number) not in _KNOWN_SSN,
     ),
 )
-PROVEN: Sequence[Form] = (
+PROVEN: Sequence[SecretFormat] = (
     form(
         "private key",
         r"(?<![A-Za-z0-9])(?:[5KLc9][1-9A-HJ-NP-Za-km-z]{50,51})(?![A-Za-z0-9])",
@@ -92,7 +92,7 @@ PROVEN: Sequence[Form] = (
     ),
     form("private key", r"(?<![A-Za-z0-9])[xyzt]prv[1-9A-HJ-NP-Za-km-z]{107}(?![A-Za-z0-9])", "prv", is_base58_key),
 )
-BASIC: Sequence[Form] = (
+BASIC: Sequence[SecretFormat] = (
     ignoring_case("password", r"\bbasic\s{1,4}(?P<it>[A-Za-z0-9+/]{8,400}={0,2})", "basic", is_basic),
     ignoring_case(
         "password",

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from memorist.text.patterns import lazy
-from memorist.text.secrets.form import IS, MEANS, NOW, OF, QUOTED, SIGN, VALUE, Form, Secret, form, ignoring_case
+from memorist.text.secrets.form import (
+    IS,
+    MEANS,
+    NOW,
+    OF,
+    QUOTED,
+    SIGN,
+    VALUE,
+    Secret,
+    SecretFormat,
+    form,
+    ignoring_case,
+)
 from memorist.text.secrets.values import is_assigned, is_given, is_said, is_said_or_number, is_strong
 from memorist.text.tokens import holds_any
 
@@ -22,7 +34,7 @@ _HINTS = (
 )
 _ABOUT = r"(?! (?:manager|policy|reset|length|field|hash|generator|change|prompt|strength|rules?|rotation|hint)\b)"
 
-PASSWORDS: Sequence[Form] = (
+PASSWORDS: Sequence[SecretFormat] = (
     ignoring_case(
         "password",
         r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,20}+://[^\s:/@]{0,60}+:(?P<it>[^\s/@]{3,100}+)@(?=[\w.\[-])",
@@ -99,7 +111,7 @@ PASSWORDS: Sequence[Form] = (
 
 _OPTION = rf"(?P<it>{QUOTED}|[^\s'\"|;-][^\s'\"|;]{{2,100}})"
 _MORE = r"[^\n|;]{0,150}?\s"
-COMMANDS: Sequence[Form] = (
+COMMANDS: Sequence[SecretFormat] = (
     ignoring_case(
         "password",
         r"\b(?:curl|wget|http)\b[^\n]{0,200}?\s(?:-[a-zA-Z]{0,5}u|--user|--proxy-user)[ =]{0,3}['\"]?[^\s:'\"]{0,60}:"

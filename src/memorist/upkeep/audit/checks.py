@@ -228,7 +228,7 @@ MOST_HOLDERS = 8
 """Memories kept per sentence; a sentence that more of them contain is a set phrase."""
 
 
-class Texts(Check):
+class GateCheck(Check):
     """Applies the write gates for secrets, instructions and noise to what is stored."""
 
     kinds = ("secret", "instructions", "noise")

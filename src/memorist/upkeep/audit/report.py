@@ -13,9 +13,9 @@ from memorist.models.embedding_text import alone
 from memorist.ports import Store, Vectors
 from memorist.remember.fact_rows import claim_to_data
 from memorist.remember.gates.checks import without_secrets
-from memorist.remember.gates.verdict import distrusted, flagged, quietened
+from memorist.remember.gates.verdict import distrust, quieten, with_flag
 from memorist.remember.timeline import Claim
-from memorist.upkeep.change import Change, PendingWrite, ended, retracted
+from memorist.upkeep.change import Change, PendingWrite, end_memory, retract_memory
 
 Severity = Literal["high", "medium", "low"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
@@ -79,7 +79,7 @@ def retire(id: str, survivor: str | None = None) -> Fix:
     """Retract a memory: it stays in the store and in its history, and no recall sees it."""
 
     def revise(memory: Memory, now: datetime) -> Memory:
-        return memory if memory.times.retracted_at is not None else retracted(memory, now, survivor)
+        return memory if memory.times.retracted_at is not None else retract_memory(memory, now, survivor)
 
     return Fix(f"Retire {id}." if survivor is None else f"Retire {id} in favour of {survivor}.", (id,), revise)
 
@@ -90,7 +90,7 @@ def end(id: str, at: datetime, successor: str | None = None) -> Fix:
     def revise(memory: Memory, now: datetime) -> Memory:
         if memory.times.valid_to is not None:
             return memory
-        return ended(_denied(memory, at, now), at, now, successor)
+        return end_memory(_denied(memory, at, now), at, now, successor)
 
     after = f", when {successor} came" if successor else ""
     return Fix(f"End {id} at {at.date()}{after}.", (id,), revise)
@@ -110,7 +110,7 @@ def _denied(memory: Memory, at: datetime, now: datetime) -> Memory:
 
 def flag(id: str, name: Literal["noise", "instructions", "contradicted"]) -> Fix:
     """Flag a memory as the write gate would; noise also moves to the peripheral tier, instructions lose trust."""
-    mark = {"noise": quietened, "instructions": distrusted, "contradicted": flagged}[name]
+    mark = {"noise": quieten, "instructions": distrust, "contradicted": with_flag}[name]
 
     def revise(memory: Memory, now: datetime) -> Memory:
         return memory if name in memory.worth.flags else mark(memory, name)

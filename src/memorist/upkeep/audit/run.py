@@ -12,7 +12,7 @@ from memorist.model import Filter, fingerprint
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Damage, Entry, Progress, Store, Vectors
 from memorist.remember.journal import FINAL
-from memorist.upkeep.audit.checks import Check, Drift, Loops, Orphans, Stale, Texts, damage_findings
+from memorist.upkeep.audit.checks import Check, Drift, GateCheck, Loops, Orphans, Stale, damage_findings
 from memorist.upkeep.audit.facts import WrongFacts
 from memorist.upkeep.audit.report import KINDS, Finding, Report
 from memorist.upkeep.audit.statements import Contradictions, Duplicates
@@ -20,7 +20,7 @@ from memorist.upkeep.change import RUN, PendingWrite, every_page, write
 
 VERB = "audit"
 """The verb of the journal entries of fixes."""
-CHECKS: tuple[type[Check], ...] = (Texts, Loops, Duplicates, Contradictions, WrongFacts, Orphans, Stale, Drift)
+CHECKS: tuple[type[Check], ...] = (GateCheck, Loops, Duplicates, Contradictions, WrongFacts, Orphans, Stale, Drift)
 PAGE = 500
 FIXES_PER_WRITE = 200
 
@@ -29,7 +29,7 @@ def audit(
     store: Store, now: datetime, *, kinds: Collection[str] | None = None, progress: Progress | None = None
 ) -> Report:
     """Check every memory and report what is wrong; nothing is changed."""
-    wanted = checked_kinds(kinds)
+    wanted = check_kinds(kinds)
     checks = [check(store, now) for check in CHECKS if wanted & set(check.kinds)]
     findings: list[Finding] = []
     seen = 0
@@ -46,7 +46,7 @@ def audit(
 
 def audit_whole(store: Store, now: datetime, kinds: Collection[str] | None) -> Report:
     """Report what a store says about itself, beyond what its parts show."""
-    if "drift" not in checked_kinds(kinds):
+    if "drift" not in check_kinds(kinds):
         return Report(now, 0, ())
     ids = (memory.id for page in every_page(store, Filter(), PAGE) for memory in page)
     return Report(now, 0, tuple(damage_findings(store, ids)))
@@ -91,7 +91,7 @@ def _about(finding: Finding) -> dict[str, Any]:
     return {"kind": finding.kind, "reason": finding.reason, "fix": finding.fix} | ({FINAL: final} if final else {})
 
 
-def checked_kinds(kinds: Collection[str] | None) -> set[str]:
+def check_kinds(kinds: Collection[str] | None) -> set[str]:
     """The kinds of findings to look for; None selects all of them."""
     unknown = sorted(set(kinds or ()) - set(KINDS))
     if unknown:

@@ -14,11 +14,11 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memorist.model import Kind, Memory
-from memorist.models.embedding_text import spoken
+from memorist.models.embedding_text import text_without_speaker
 from memorist.ports import Store
 from memorist.remember.fact_rows import one_valued
 from memorist.remember.gates.verdict import has_own_place
-from memorist.remember.timeline import folded
+from memorist.remember.timeline import fold_value
 from memorist.text.gist import Gist, denials, gist, repeats
 from memorist.text.sameness import canonical, signs
 from memorist.text.tokens import sentences
@@ -95,7 +95,7 @@ class Duplicates(Check):
         return gone
 
     def _add(self, memory: Memory) -> None:
-        said = spoken(memory)
+        said = text_without_speaker(memory)
         words, text = gist(said), canonical(said)
         if len(words.words) < FEWEST_WORDS and memory.text.isascii():
             return
@@ -226,14 +226,14 @@ class Contradictions(Check):
     def _add_value(self, memory: Memory) -> None:
         fact = memory.fact
         if fact is not None and one_valued(fact.relation):
-            slot = (memory.scope, folded(fact.subject), fact.relation)
+            slot = (memory.scope, fold_value(fact.subject), fact.relation)
             self._slots.setdefault(slot, f"{fact.subject} {fact.relation}")
             self._values[slot].append(_Stated(memory.id, memory.times.valid_from, fact.object, True))
 
     def _add_statements(self, memory: Memory) -> None:
         if memory.fact is not None or memory.kind is Kind.NOTE or CONTRADICTED in memory.worth.flags:
             return
-        said = spoken(memory)
+        said = text_without_speaker(memory)
         alone = len(sentences(said)) == 1
         for stems, denied in denials(said):
             key = repr((memory.scope, memory.origin.speaker, stems)).encode("utf-8", "surrogatepass")
@@ -244,7 +244,9 @@ class Contradictions(Check):
 def _superseded(stated: Sequence[_Stated]) -> Iterator[tuple[_Stated, _Stated]]:
     """The statements that the newest one contradicts, each with the newest."""
     newest = max(stated, key=lambda one: (one.since, one.id))
-    return ((one, newest) for one in stated if folded(one.value) != folded(newest.value) and one.id != newest.id)
+    return (
+        (one, newest) for one in stated if fold_value(one.value) != fold_value(newest.value) and one.id != newest.id
+    )
 
 
 def _contradicted(one: _Stated, newest: _Stated, how: str) -> Finding:

@@ -42,11 +42,11 @@ from memorist.upkeep.consolidate.notes import (
     PeriodKind,
     WrittenNote,
     chosen_periods,
-    cited,
+    cited_memories,
     is_ours,
     period_of,
     remove_note,
-    rendered,
+    render_note,
 )
 from memorist.upkeep.consolidate.survey import compose, items_of, survey
 
@@ -105,7 +105,7 @@ class StoredNotes:
         if path is not None and self.folder is not None and lines:
             make_folder(self.folder)
             remedy = "Set notes_dir to another folder, or free space."
-            write_text(path, rendered(record, lines), home=self.home, remedy=remedy)
+            write_text(path, render_note(record, lines), home=self.home, remedy=remedy)
         elif path is not None:
             remove_note(path)
 
@@ -171,7 +171,7 @@ class StoredNotes:
 
 
 def _with_lines(record: NoteRecord, lines: Sequence[Memory]) -> NoteRecord:
-    return replace(record, lines=tuple(line.id for line in lines), cites=cited(lines))
+    return replace(record, lines=tuple(line.id for line in lines), cites=cited_memories(lines))
 
 
 PLANNED = ("planned",)
@@ -287,10 +287,10 @@ class Notebook:
         def write() -> None:
             incoming = self._writer.prepare(memories, derived=True)
             lines = list({answer.memory.id: answer.memory for answer in incoming.checked.answers}.values())
-            made = NoteRecord(*name, digest, version, BY_USER, tuple(line.id for line in lines), cited(lines))
+            made = NoteRecord(*name, digest, version, BY_USER, tuple(line.id for line in lines), cited_memories(lines))
             self._notes.keep(known, made, lines, incoming, now)
 
-        self._writer.steadily(write)
+        self._writer.retry_if_reembedded(write)
         return True
 
     @property
@@ -381,10 +381,12 @@ class Notebook:
         def write() -> NoteRecord:
             incoming = self._writer.prepare(composed, derived=True)
             lines = [answer.memory for answer in incoming.checked.answers]
-            made = NoteRecord(*name, digest, version, by, tuple(line.id for line in lines), cited(lines), run.id)
+            made = NoteRecord(
+                *name, digest, version, by, tuple(line.id for line in lines), cited_memories(lines), run.id
+            )
             return self._notes.replace(known, made, lines, incoming, run.now)
 
-        kept = run.known[name] = self._writer.steadily(write)
+        kept = run.known[name] = self._writer.retry_if_reembedded(write)
         path = self._notes.path(kept)
         run.written.append(WrittenNote(*name, path and str(path), version, by, len(kept.lines), len(kept.cites)))
 

@@ -77,7 +77,7 @@ class NoteRecord:
         return Entry(fingerprint(VERB, self.kind, self.name), at, VERB, (), data)
 
 
-def cited(lines: Sequence[Memory]) -> tuple[str, ...]:
+def cited_memories(lines: Sequence[Memory]) -> tuple[str, ...]:
     """The memories that these lines of a note cite, sorted."""
     return tuple(sorted({id for line in lines for id in line.metadata.get(CITES, ())}))
 
@@ -186,7 +186,7 @@ ID_SHOWN = 12
 """Characters of an id that a file shows; commands accept the beginning of an id."""
 
 
-def rendered(record: NoteRecord, lines: Sequence[Memory]) -> str:
+def render_note(record: NoteRecord, lines: Sequence[Memory]) -> str:
     """A note as Markdown: a heading, one list per scope, and after each line the ids it cites.
 
     The comment at the end has a digest of what stands above it, so that an edited file can be told from ours.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from hashlib import sha256
 
-from memorist.asking import Asker, Source
+from memorist.asking import LLMAsker, Source
 from memorist.asking.facts import MOST_TEXTS, note
 from memorist.asking.query import citations
 from memorist.errors import ModelUnavailable
@@ -100,7 +100,7 @@ _CITATION = lazy(r"(?<!\s)\s*+\[\d{1,6}(?:\s*,\s*\d{1,6})*\]")
 _BULLET = lazy(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
 
-def compose(kind: str, subject: str, items: Sequence[NoteItem], asker: Asker | None) -> tuple[list[NoteLine], str]:
+def compose(kind: str, subject: str, items: Sequence[NoteItem], asker: LLMAsker | None) -> tuple[list[NoteLine], str]:
     """The lines of a note on items of one scope, and their author; if the model fails, rules write them."""
     if asker is not None and asker.model_for("note") is not None:
         try:
@@ -123,7 +123,7 @@ def _line(text: str, items: Sequence[NoteItem]) -> NoteLine:
     return NoteLine(text if named else f"{said_by}: {text}", tuple(items))
 
 
-def _by_model(subject: str, items: Sequence[NoteItem], asker: Asker) -> list[NoteLine]:
+def _by_model(subject: str, items: Sequence[NoteItem], asker: LLMAsker) -> list[NoteLine]:
     shown = list(_few_enough(items))
     sources = [Source(number, one.text, one.at, one.speaker) for number, one in enumerate(shown, 1)]
     return list(_cited_lines(note(asker, subject, sources).text, shown))

@@ -23,7 +23,7 @@ from memorist.files import PRIVATE, make_folder, refusing, scratch, sync
 from memorist.text.patterns import lazy
 from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data, header_to_data, to_line
 from memorist.upkeep.sync.records import Change, Stamp, change_from_data, change_to_data, check_strings
-from memorist.validate import validated
+from memorist.validate import validate
 
 FORMAT = 1
 _NAME = lazy(r"memorist-([0-9a-f]{16})-([0-9]{6,12})-([0-9a-f]{32})\.jsonl")
@@ -65,7 +65,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class UnreadLine:
     """A file or a line that was not read, and why; never what it says."""
 
     name: str
@@ -73,25 +73,25 @@ class Skipped:
 
 
 @dataclass(slots=True)
-class Report:
+class UnreadReport:
     """Files and lines that were not read so far."""
 
-    named: list[Skipped] = field(default_factory=list[Skipped])
+    named: list[UnreadLine] = field(default_factory=list[UnreadLine])
     more: Counter[str] = field(default_factory=Counter[str])
     """How many lines of each file are not named, because they are too many."""
 
     @property
-    def skipped(self) -> tuple[Skipped, ...]:
+    def skipped(self) -> tuple[UnreadLine, ...]:
         """All of them."""
         return (
             *self.named,
-            *(Skipped(name, f"{count:,} more lines cannot be used") for name, count in self.more.items()),
+            *(UnreadLine(name, f"{count:,} more lines cannot be used") for name, count in self.more.items()),
         )
 
     def line(self, file: ChangeFile, number: int) -> None:
         """Note a line that cannot be used."""
         if len(self.named) < MOST_SKIPPED:
-            self.named.append(Skipped(file.name, f"line {number} cannot be used"))
+            self.named.append(UnreadLine(file.name, f"line {number} cannot be used"))
         else:
             self.more[file.name] += 1
 
@@ -100,7 +100,7 @@ class Unreadable(Exception):
     """A file that cannot be read now; its reason is for the report."""
 
 
-class Folder:
+class SharedFolder:
     """The shared folder."""
 
     def __init__(self, path: Path) -> None:
@@ -119,7 +119,7 @@ class Folder:
         matches = (_NAME.fullmatch(name) for name in names)
         return [ChangeFile(one[1], int(one[2]), one[3]) for one in matches if one]
 
-    def read(self, file: ChangeFile, report: Report) -> Iterator[Line]:
+    def read(self, file: ChangeFile, report: UnreadReport) -> Iterator[Line]:
         """The changes of a file whose content is what its name says; lines that cannot be used are reported.
 
         The content is checked before the first line is returned.
@@ -220,7 +220,7 @@ def _header(line: bytes, file: ChangeFile) -> ExportHeader:
     try:
         data = from_line(line)
         head = header_from_data(data)
-        kind = validated(data.get("sync"), Mapping[str, Any], "sync")
+        kind = validate(data.get("sync"), Mapping[str, Any], "sync")
         if (kind.get("replica"), kind.get("number")) != (file.replica, file.number):
             raise Unreadable("its first line does not fit its name")
         if kind.get("format") != FORMAT:

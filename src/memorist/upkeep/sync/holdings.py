@@ -21,25 +21,25 @@ from memorist.upkeep.sync.records import (
     Mark,
     Names,
     Stamp,
+    StatedClaim,
     Text,
-    Told,
     base_digest,
     claim_key,
     is_own,
     is_settled,
+    is_unmarked,
     mark_key,
     mark_of,
     slot_of_fact,
     text_digest,
     text_key,
-    unmarked,
 )
 from memorist.upkeep.sync.state import Shared, State
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Held(NamedTuple):
+class HeldRecord(NamedTuple):
     """A record that a store holds."""
 
     digest: str
@@ -52,7 +52,7 @@ class Holdings:
     """Everything of a store that travels."""
 
     stats: StoreStats
-    records: dict[str, Held] = field(default_factory=dict[str, Held])
+    records: dict[str, HeldRecord] = field(default_factory=dict[str, HeldRecord])
     private: set[str] = field(default_factory=set[str])
     """Keys of what is in the store but not shared: it is neither sent nor forgotten."""
     slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
@@ -118,13 +118,13 @@ class _Reading:
         slot, claims = slot_of_fact(row), claims_in([row])
         for claim in claims:
             key = claim_key(slot, claim)
-            self._found.records[key] = Held(HELD)
+            self._found.records[key] = HeldRecord(HELD)
             self._found.slots[key] = slot
             self._found.facts[key] = row.id
             if claim.source is not None and row.version_of is None:
                 self._stating.add(Link(claim.source, DENIES if claim.negated else STATES, row.id))
         self._facts.add(row.id)
-        if (mark := mark_of(row)) != unmarked(row):
+        if (mark := mark_of(row)) != is_unmarked(row):
             self._marks.append(mark)
 
     def _entry(self, entry: Entry) -> None:
@@ -138,9 +138,9 @@ class _Reading:
         records = self._found.records
         for id, (base, version, at) in self._bases.items():
             digest = text_digest(base, self._links.get(id, ()), self._found.names.get(id, ()))
-            records[text_key(id)] = Held(digest, version, max(at, self._changed.get(id, 0)))
+            records[text_key(id)] = HeldRecord(digest, version, max(at, self._changed.get(id, 0)))
         for mark in self._marks:
-            records[mark.key] = Held(mark.digest, 0, self._changed.get(mark.id, 0))
+            records[mark.key] = HeldRecord(mark.digest, 0, self._changed.get(mark.id, 0))
         self._found.unlinked = [link for link in self._stating - self._stated if link.source in self._bases]
         self._found.outdated = [
             link for link in self._stated - self._stating if link.source in self._bases and link.target in self._facts
@@ -214,8 +214,8 @@ def _change(
     claim = next((one for one in claims_in([row] if row else []) if claim_key(slot, one) == key), None)
     if row is None or claim is None:
         return None
-    told = Told(slot, claim)
-    return Told(slot, claim, _sent(vectors.get(row.id))) if told.sentence == row.text else told
+    told = StatedClaim(slot, claim)
+    return StatedClaim(slot, claim, _sent(vectors.get(row.id))) if told.sentence == row.text else told
 
 
 def _texts(memories: Sequence[Memory], names: Mapping[str, Names], reader: Reader) -> dict[str, Text]:
@@ -224,7 +224,7 @@ def _texts(memories: Sequence[Memory], names: Mapping[str, Names], reader: Reade
     for link in reader.links(ids):
         if link.source in links and link.relation not in OWN_LINKS:
             links[link.source].append(link)
-    entities = {one.id: one for one in reader.named([one.target for some in links.values() for one in some])}
+    entities = {one.id: one for one in reader.entities_by_id([one.target for some in links.values() for one in some])}
     made: dict[str, Text] = {}
     for memory in memories:
         named = dict.fromkeys(entities[link.target] for link in links[memory.id] if link.target in entities)

@@ -14,27 +14,27 @@ from memorist.model import (
     Entity,
     Memory,
     Tier,
-    marked_classification,
+    classification_of_name,
 )
 from memorist.ports import Batch, Embedded, Entry, Kept, Reader, Record, Store, Vectors
 from memorist.remember.entities import entity_named
-from memorist.remember.fact_rows import Slot, settled
+from memorist.remember.fact_rows import Slot, settle_claims
 from memorist.remember.fact_updates import FactChange, facts_stated_by, settle, slots_of
 from memorist.remember.forgetting import unmentioned_entities
 from memorist.remember.timeline import Claim
-from memorist.upkeep.sync.choice import Incoming
-from memorist.upkeep.sync.folder import UNUSABLE, ChangeFile, Folder, Unreadable
+from memorist.upkeep.sync.choice import RemoteState
+from memorist.upkeep.sync.folder import UNUSABLE, ChangeFile, SharedFolder, Unreadable
 from memorist.upkeep.sync.holdings import BATCH, Holdings
 from memorist.upkeep.sync.records import (
     Change,
     Mark,
+    StatedClaim,
     Text,
-    Told,
     claim_key,
     is_settled,
+    is_unmarked,
     place_of,
     text_key,
-    unmarked,
 )
 from memorist.upkeep.sync.state import Shared
 from memorist.upkeep.sync.texts import TextBatch
@@ -47,8 +47,8 @@ Erase = Callable[[Sequence[str]], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Means:
-    """What writing takes."""
+class MergeServices:
+    """What a merge needs to write."""
 
     store: Store
     admit: Admit
@@ -64,7 +64,7 @@ class Means:
 class Merge:
     """Writes the winning states of records; `refused` counts those that the gates or the limits keep out."""
 
-    means: Means
+    services: MergeServices
     shared: Shared
     here: Holdings
     refused: int = 0
@@ -77,25 +77,25 @@ class Merge:
     moved: dict[str, str] = field(default_factory=dict[str, str])
     """Texts that lost against another edit: the id of each, and that of the past version that it became."""
 
-    def write(self, folder: Folder, winners: Mapping[str, Incoming], reborn: Sequence[str]) -> None:
+    def write(self, folder: SharedFolder, winners: Mapping[str, RemoteState], reborn: Sequence[str]) -> None:
         """Write all of them; what was `reborn` was forgotten elsewhere, and then told again."""
         self.reborn = {key.partition(":")[2] for key in reborn if key.startswith("memory:")}
         self._erase(sorted(self.reborn))
-        told: list[Told] = []
+        told: list[StatedClaim] = []
         marks: list[Mark] = []
         for batch in _batches(folder, (one for one in winners.values() if not one.stamp.gone)):
             self.reached.update(one.key for one in batch)
             self._texts([one for one in batch if isinstance(one, Text)])
-            told += self._claims([one for one in batch if isinstance(one, Told)])
+            told += self._claims([one for one in batch if isinstance(one, StatedClaim)])
             marks += [one for one in batch if isinstance(one, Mark) and self._passes(one)]
         gone = [key for key, one in winners.items() if one.stamp.gone]
         self.reached.update(gone)
         self._erase([key.partition(":")[2] for key in gone if key.startswith("memory:")])
         self._settle(told, {key for key in gone if key in self.here.slots})
-        rows = self.means.store.get([key.partition(":")[2] for key in gone if key.startswith("mark:")])
-        self._mark([*marks, *(unmarked(row) for row in rows.values() if is_settled(row))])
+        rows = self.services.store.get([key.partition(":")[2] for key in gone if key.startswith("mark:")])
+        self._mark([*marks, *(is_unmarked(row) for row in rows.values() if is_settled(row))])
 
-    def _passes(self, change: Text | Told | Mark) -> bool:
+    def _passes(self, change: Text | StatedClaim | Mark) -> bool:
         passes = self.shared.holds(*place_of(change))
         if not passes:
             self._refuse(change.key)
@@ -135,10 +135,10 @@ class Merge:
             lost.update(self._forgotten([id for one in clean for id in _ids(one.memory)], reader))
             for text in clean:
                 if lost.isdisjoint(_ids(text.memory)):
-                    made[0].add(text, self.means.now)
+                    made[0].add(text, self.services.now)
             return made[0].batch(entries)
 
-        self.means.store.update(plan)
+        self.services.store.update(plan)
         self.moved |= made[0].moved
         same = {one.key for one, after in zip(texts, clean, strict=True) if one.digest == after.digest}
         self.altered |= {one.key for one in clean if lost.isdisjoint(_ids(one.memory))} - same
@@ -155,10 +155,10 @@ class Merge:
         """Texts as the gates leave them, and what the gates decided."""
         records: list[Record] = []
         for text in texts:
-            worth = replace(text.memory.worth, trust=min(text.memory.worth.trust, self.means.trust))
+            worth = replace(text.memory.worth, trust=min(text.memory.worth.trust, self.services.trust))
             vectors = self._usable(text.vectors)
             records += [Kept(replace(text.memory, worth=worth), vectors), *text.entities]
-        passed = list(self.means.admit(records))
+        passed = list(self.services.admit(records))
         rest = iter(passed)
         clean: list[Text] = []
         for text in texts:
@@ -175,10 +175,10 @@ class Merge:
             return {}
         import numpy as np
 
-        store, dimension = self.means.store, self.here.stats.dimension
+        store, dimension = self.services.store, self.here.stats.dimension
         sizes = {one.size for one in vectors.values()}
         known = store.embedding
-        if known is None and len(sizes) == 1 and self.means.can_embed(vectors.generation):
+        if known is None and len(sizes) == 1 and self.services.can_embed(vectors.generation):
             store.adopt(vectors.generation, *sizes)
             known, dimension = vectors.generation, next(iter(sizes))
         fits = known == vectors.generation and (dimension is None or sizes == {dimension})
@@ -187,22 +187,22 @@ class Merge:
     # Forgetting
 
     def _erase(self, ids: Sequence[str]) -> None:
-        known = self.means.store.get(ids)
+        known = self.services.store.get(ids)
         found = [id for id, one in known.items() if self.shared.admits(one) and not is_settled(one)]
         if found:
-            self.means.erase(found)
+            self.services.erase(found)
 
     # Facts
 
-    def _claims(self, told: Sequence[Told]) -> list[Told]:
+    def _claims(self, told: Sequence[StatedClaim]) -> list[StatedClaim]:
         """The claims that the gates leave as they are; another would be another claim."""
         passing = [one for one in told if self._passes(one)]
         self.altered |= {one.key for one in told}  # another version may put it into another slot
-        kept: list[Told] = []
+        kept: list[StatedClaim] = []
         for one in passing:
             try:
-                row = Kept(settled(one.slot, [one.claim])[0])
-                fits = next(iter(self.means.admit([row]))) == row
+                row = Kept(settle_claims(one.slot, [one.claim])[0])
+                fits = next(iter(self.services.admit([row]))) == row
             except UNUSABLE:
                 fits = False
             if fits:
@@ -211,13 +211,13 @@ class Merge:
                 self._refuse(one.key)
         return kept
 
-    def _settle(self, told: Sequence[Told], dropped: set[str]) -> None:
-        added: dict[Slot, list[Told]] = {}
+    def _settle(self, told: Sequence[StatedClaim], dropped: set[str]) -> None:
+        added: dict[Slot, list[StatedClaim]] = {}
         for one in told:
             added.setdefault(one.slot, []).append(one)
         others = [self.here.slots[key] for key in dropped]
         if self.moved:
-            others += slots_of(facts_stated_by(list(self.moved), self.means.store))
+            others += slots_of(facts_stated_by(list(self.moved), self.services.store))
         together = _together([*added, *others])
         some = [
             (
@@ -227,13 +227,13 @@ class Merge:
             for place in together
         ]
 
-        def write(part: Sequence[tuple[Slot, Sequence[Told]]]) -> None:
-            self.means.store.update(lambda reader: self._settled(dict(part), dropped, reader))
+        def write(part: Sequence[tuple[Slot, Sequence[StatedClaim]]]) -> None:
+            self.services.store.update(lambda reader: self._settled(dict(part), dropped, reader))
 
         for start in range(0, len(some), BATCH):
             self._each(some[start : start + BATCH], write, lambda pair: [one.key for one in pair[1]])
 
-    def _settled(self, added: Mapping[Slot, Sequence[Told]], dropped: set[str], reader: Reader) -> Batch:
+    def _settled(self, added: Mapping[Slot, Sequence[StatedClaim]], dropped: set[str], reader: Reader) -> Batch:
         change = FactChange()
         sources = {one.claim.source for some in added.values() for one in some if one.claim.source is not None}
         lost = self._forgotten(sources, reader)
@@ -267,7 +267,7 @@ class Merge:
             fitting = [(rows[one.id], one) for one in marks if one.id in rows and _fits(one, rows[one.id], self.shared)]
             return Batch(revised=[_marked(row, one) for row, one in fitting])
 
-        self.means.store.update(plan)
+        self.services.store.update(plan)
 
 
 def _together(slots: Iterable[Slot]) -> dict[tuple[str, str, int], list[Slot]]:
@@ -278,7 +278,7 @@ def _together(slots: Iterable[Slot]) -> dict[tuple[str, str, int], list[Slot]]:
     return found
 
 
-def _batches(folder: Folder, incoming: Iterable[Incoming]) -> Iterator[list[Change]]:
+def _batches(folder: SharedFolder, incoming: Iterable[RemoteState]) -> Iterator[list[Change]]:
     """The changes, file by file, some at a time."""
     places: dict[ChangeFile, list[int]] = {}
     for one in incoming:
@@ -304,7 +304,7 @@ def _ids(memory: Memory) -> list[str]:
 def _is_named_so(entity: Entity, memory: Memory) -> bool:
     """Whether an entity's id is that of its name, in the classification of the memory that mentions it."""
     own = memory.worth.classification
-    return marked_classification(entity.id) == own and entity_named(entity.name, own).id == entity.id
+    return classification_of_name(entity.id) == own and entity_named(entity.name, own).id == entity.id
 
 
 def _unpinned(memory: Memory) -> Memory:

@@ -28,11 +28,11 @@ from memorist.model import (
     to_data,
 )
 from memorist.ports import Kept, Vectors
-from memorist.remember.fact_rows import CLAIMS, Slot, claim_to_data, claims_in, settled, slot_of_row
-from memorist.remember.timeline import Claim, folded
+from memorist.remember.fact_rows import CLAIMS, Slot, claim_to_data, claims_in, settle_claims, slot_of_row
+from memorist.remember.timeline import Claim, fold_value
 from memorist.text.facts import sentence
 from memorist.upkeep.export_format import pack_vectors, record_from_data, record_to_data, to_line, unpack_vectors
-from memorist.validate import validated
+from memorist.validate import validate
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
@@ -86,7 +86,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class StatedClaim:
     """A claim about a fact, with its slot, and the vectors of its sentence."""
 
     slot: Slot
@@ -145,7 +145,7 @@ class Gone:
         return ""
 
 
-Change = Text | Told | Mark | Gone
+Change = Text | StatedClaim | Mark | Gone
 """One line of a change file."""
 HELD = "held"
 """The digest of a claim."""
@@ -185,7 +185,7 @@ def mark_of(row: Memory) -> Mark:
     )
 
 
-def unmarked(row: Memory) -> Mark:
+def is_unmarked(row: Memory) -> Mark:
     """The marks on a fact about which nothing was decided besides its claims."""
     claims = claims_in([row])
     flags = tuple(flag for flag in row.worth.flags if all(flag in claim.flags for claim in claims))
@@ -193,12 +193,12 @@ def unmarked(row: Memory) -> Mark:
     return Mark(row.id, row.scope, row.worth.classification, confidence=confidence, flags=flags)
 
 
-def place_of(change: Text | Told | Mark) -> tuple[str, int]:
+def place_of(change: Text | StatedClaim | Mark) -> tuple[str, int]:
     """The scope and the classification of a change."""
     match change:
         case Text():
             return change.memory.scope, change.memory.worth.classification
-        case Told():
+        case StatedClaim():
             return change.slot.scope, change.slot.classification
         case Mark():
             return change.scope, change.classification
@@ -253,7 +253,7 @@ def _content(change: Change) -> dict[str, Any]:
                 **_unless_empty("entities", [record_to_data(one)["entity"] for one in change.entities]),
                 **_unless_empty("names", list(map(list, change.names))),
             }
-        case Told():
+        case StatedClaim():
             told = {"slot": asdict(change.slot), **claim_to_data(change.claim)}
             return {"claim": told, **_unless_empty("vectors", pack_vectors(change.vectors))}
         case Mark():
@@ -295,27 +295,27 @@ def _text(data: Mapping[str, Any], embedding: str | None) -> Text:
         raise InvalidInput("it is a fact or a note, which do not travel", remedy="Sync with the same version.")
     links = [record_from_data({"link": link}, None) for link in data.get("links", ())]
     entities = [record_from_data({"entity": one}, None) for one in data.get("entities", ())]
-    names = validated(data.get("names", ()), tuple[tuple[str, ...], ...], "names")
+    names = validate(data.get("names", ()), tuple[tuple[str, ...], ...], "names")
     own = [link for link in links if isinstance(link, Link) and link.source == memory.id]
     if len(own) < len(links) or any(link.relation in OWN_LINKS for link in own):
         raise InvalidInput("it has links of another memory", remedy="Sync with the same version.")
     return Text(memory, tuple(own), tuple(one for one in entities if isinstance(one, Entity)), names, kept.vectors)
 
 
-def _told(data: Mapping[str, Any], embedding: str | None) -> Told:
-    fields = dict(validated(data["claim"], Mapping[str, Any], "claim"))
+def _told(data: Mapping[str, Any], embedding: str | None) -> StatedClaim:
+    fields = dict(validate(data["claim"], Mapping[str, Any], "claim"))
     slot = from_data(Slot, fields.pop("slot"))
     claim = from_data(Claim, fields)
     Worth(confidence=claim.confidence, trust=claim.trust, classification=slot.classification)  # checks the ranges
-    if slot.value is not None and folded(slot.value) != claim.same:
+    if slot.value is not None and fold_value(slot.value) != claim.same:
         raise InvalidInput("its claim is about another value", remedy="Sync with the same version.")
     if claim.classification != slot.classification:
         raise InvalidInput("its claim has another classification", remedy="Sync with the same version.")
     if not all(part.strip() for part in (slot.subject, slot.relation, slot.scope, claim.value)):
         raise InvalidInput("it says nothing", remedy="Sync with the same version.")
-    row = settled(slot, [claim])[0]
+    row = settle_claims(slot, [claim])[0]
     from_data(Memory, to_data(row))  # every replica could keep, send and read the fact
-    return Told(slot, claim, unpack_vectors(data.get("vectors", {}), embedding))
+    return StatedClaim(slot, claim, unpack_vectors(data.get("vectors", {}), embedding))
 
 
 def _mark(data: Mapping[str, Any], _: str | None) -> Mark:
@@ -325,7 +325,7 @@ def _mark(data: Mapping[str, Any], _: str | None) -> Mark:
 
 
 def _gone(data: Mapping[str, Any], _: str | None) -> Gone:
-    key = validated(data["forgotten"], str, "forgotten")
+    key = validate(data["forgotten"], str, "forgotten")
     if not key.startswith(("memory:", "claim:", "mark:")) or len(key) > LONGEST_KEY:
         raise InvalidInput("it forgets what is no record", remedy="Sync with the same version.")
     return Gone(key)
@@ -340,7 +340,7 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any], str | None], Change]] = {
 
 
 def _number(value: object) -> int:
-    number = validated(value, int, "a number of a stamp")
+    number = validate(value, int, "a number of a stamp")
     if not 0 <= number <= LATEST:
         raise InvalidInput(f"the number {number} of a stamp is out of range", remedy="Sync it again.")
     return number

@@ -12,12 +12,12 @@ from memorist.ports import Batch
 from memorist.remember.forgetting import refuse_damaged
 from memorist.remember.journal import SYNC
 from memorist.upkeep.export_format import ExportHeader
-from memorist.upkeep.sync.choice import Arrived, arrived, local_changes, orphans
-from memorist.upkeep.sync.folder import ChangeFile, Folder, Report, Skipped, Unreadable
+from memorist.upkeep.sync.choice import Arrived, local_changes, orphans, read_arrivals
+from memorist.upkeep.sync.folder import ChangeFile, SharedFolder, Unreadable, UnreadLine, UnreadReport
 from memorist.upkeep.sync.holdings import Holdings, changes, holdings
-from memorist.upkeep.sync.merge import Means, Merge
+from memorist.upkeep.sync.merge import Merge, MergeServices
 from memorist.upkeep.sync.records import Gone, Stamp
-from memorist.upkeep.sync.state import Known, Shared, State, load, new_replica, save
+from memorist.upkeep.sync.state import RecordStamp, Shared, State, load, new_replica, save
 
 MOST_FILES = 32
 """Files of one replica; when there are more, it writes them as one."""
@@ -48,23 +48,25 @@ class Synced:
     went: Moves
     refused: int = 0
     """Records of others that the gates or the limits kept out."""
-    skipped: tuple[Skipped, ...] = ()
+    skipped: tuple[UnreadLine, ...] = ()
     """Files and lines that could not be read."""
     renewed: bool = False
     """Whether the replica took a new name, because its old one is in use elsewhere or its database was restored."""
     dry_run: bool = False
 
 
-def synced(folder: Path, means: Means, shared: Shared | None, dry_run: bool, retire: str | None) -> Synced:
+def sync_folder(
+    folder: Path, services: MergeServices, shared: Shared | None, dry_run: bool, retire: str | None
+) -> Synced:
     """Bring a store and a folder together; if it is cut off, the next run completes it."""
-    run = _Run(Folder(folder), means, shared)
+    run = _Run(SharedFolder(folder), services, shared)
     return run.dry() if dry_run else run.run(retire)
 
 
 @dataclass(slots=True)
 class _Run:
-    folder: Folder
-    means: Means
+    folder: SharedFolder
+    services: MergeServices
     shared: Shared | None
     state: State = field(init=False)
     files: list[ChangeFile] = field(init=False)
@@ -77,7 +79,7 @@ class _Run:
 
     def __post_init__(self) -> None:
         self.files = self.folder.files()
-        self.state = load(self.means.store, self.folder.path, self.files, self.shared)
+        self.state = load(self.services.store, self.folder.path, self.files, self.shared)
         self._look_at_own_files()
 
     def _look_at_own_files(self) -> None:
@@ -98,18 +100,18 @@ class _Run:
 
     def _arrived(self) -> Arrived:
         others = [file for file in self.files if file.replica != self.state.replica and file not in self.state.read]
-        return arrived(self.folder, others)
+        return read_arrivals(self.folder, others)
 
     def _unchanged(self, new: Arrived) -> bool:
         still = not (new.read or self.rewrite or self.former)
-        return still and self.means.store.stats().generation == self.state.generation
+        return still and self.services.store.stats().generation == self.state.generation
 
     def dry(self) -> Synced:
         """What would move."""
         new = self._arrived()
         if self._unchanged(new):
             return self._report(Moves(), Moves(), new, 0, dry_run=True)
-        here = holdings(self.means.store, self.state.shared)
+        here = holdings(self.services.store, self.state.shared)
         changed = local_changes(here, self.state, new.records)
         came = [key for key, one in new.records.items() if one.beats(changed.get(key) or self.state.records.get(key))]
         held = {key: "" if key not in here.records else here.records[key].digest for key in came}
@@ -122,9 +124,9 @@ class _Run:
         new = self._arrived()
         if retire is None and self._unchanged(new):
             return self._report(Moves(), Moves(), new, 0)
-        refuse_damaged(self.means.store)
+        refuse_damaged(self.services.store)
         leaving = [] if retire is None else self._leaving(retire, new)
-        came, went, refused, here = self._merge(holdings(self.means.store, self.state.shared), new)
+        came, went, refused, here = self._merge(holdings(self.services.store, self.state.shared), new)
         inherited = {name for name in (self.former, retire) if name is not None}
         went |= self._inherited(inherited, new if retire is None else Arrived()) if inherited else {}
         self._publish(here, went, came, leaving)
@@ -136,25 +138,27 @@ class _Run:
         for key in here.private & state.records.keys():
             known = state.records[key]
             self.rewrite |= known.stamp.by == state.replica and bool(known.digest)  # it is shared no longer
-            state.records[key] = Known(known.stamp, "")
+            state.records[key] = RecordStamp(known.stamp, "")
         known, went = dict(state.records), local_changes(here, state, new.records)
         state.records |= went
         for key in orphans(new.records, state):
-            went[key] = state.records[key] = Known(Stamp(new.records[key].stamp.life, True, 0, 0, state.replica), "")
+            went[key] = state.records[key] = RecordStamp(
+                Stamp(new.records[key].stamp.life, True, 0, 0, state.replica), ""
+            )
         winners = {key: one for key, one in new.records.items() if one.beats(state.records.get(key))}
         held = {key: here.records[key].digest if key in here.records else "" for key in winners}
         fresh = {key: one for key, one in winners.items() if held[key] != one.digest}
-        merge = Merge(self.means, state.shared, here)
+        merge = Merge(self.services, state.shared, here)
         if fresh:
             merge.write(self.folder, fresh, [key for key in fresh if _is_reborn(fresh[key].stamp, known.get(key))])
         lost = fresh.keys() - merge.reached
         winners = {key: one for key, one in winners.items() if key not in lost}
-        after = holdings(self.means.store, state.shared) if fresh else here
+        after = holdings(self.services.store, state.shared) if fresh else here
         if after.unlinked or after.outdated:
-            self.means.store.put(Batch(links=after.unlinked, unlinked=after.outdated))
+            self.services.store.put(Batch(links=after.unlinked, unlinked=after.outdated))
         for key, one in winners.items():
             here_now = after.records[key].digest if key in after.records else ""
-            state.records[key] = Known(one.stamp, here_now if key in merge.altered else one.digest)
+            state.records[key] = RecordStamp(one.stamp, here_now if key in merge.altered else one.digest)
         follow = local_changes(after, state, {})
         state.records |= follow
         changed = [*winners.items(), *went.items(), *follow.items()]
@@ -180,14 +184,14 @@ class _Run:
             there = new.records.get(key)
             if known.stamp.by in names and (there is None or there.stamp != known.stamp):
                 own[key] = known.stamp._replace(by=self.state.replica)
-        self.state.records |= {key: Known(stamp, self.state.records[key].digest) for key, stamp in own.items()}
+        self.state.records |= {key: RecordStamp(stamp, self.state.records[key].digest) for key, stamp in own.items()}
         return own
 
     def _publish(
         self, here: Holdings, went: Mapping[str, Stamp], came: Mapping[str, Stamp], leaving: Sequence[ChangeFile]
     ) -> None:
         """Leave changes for the others, and remove what was forgotten from the files of this replica."""
-        state, store = self.state, self.means.store
+        state, store = self.state, self.services.store
         keys, outdated = dict.fromkeys(went), set[ChangeFile]()
         if self.rewrite or len(state.own) >= MOST_FILES:
             keys |= self._own_keys()
@@ -199,17 +203,17 @@ class _Run:
         head = ExportHeader(SYNC, here.stats.embedding, here.stats.dimension)
         state.generation = here.stats.generation
         if not (sent or outdated or leaving):
-            save(store, state, self.means.now, self._reason(went, came))
+            save(store, state, self.services.now, self._reason(went, came))
             return
         with self.folder.writing(state.replica, state.number + 1, head, changes(store, sent, state, here)) as written:
             state.pending = {file for _, file in written}
             state.number += len(written)
-            save(store, state, self.means.now, self._reason(went, came))
+            save(store, state, self.services.now, self._reason(went, came))
             self.folder.place(written)
         self.folder.remove([*outdated, *leaving])
         state.own, state.pending = state.own - outdated | state.pending, set()
         state.read -= set(leaving)
-        save(store, state, self.means.now, self._reason(went, came))
+        save(store, state, self.services.now, self._reason(went, came))
 
     def _with_forgotten(self) -> tuple[set[ChangeFile], dict[str, None]]:
         """The files of this replica that hold a text which was forgotten, and what else in them has to stay."""
@@ -218,7 +222,9 @@ class _Run:
         for file in sorted(self.state.own):
             try:
                 lines = [
-                    (one.change, one.stamp) for one in self.folder.read(file, Report()) if one.change.key in records
+                    (one.change, one.stamp)
+                    for one in self.folder.read(file, UnreadReport())
+                    if one.change.key in records
                 ]
             except Unreadable:  # somebody has changed it
                 return set(self.state.own), self._own_keys()
@@ -248,7 +254,7 @@ class _Run:
         )
 
 
-def _is_reborn(stamp: Stamp, known: Known | None) -> bool:
+def _is_reborn(stamp: Stamp, known: RecordStamp | None) -> bool:
     """Whether a record was forgotten and written again since it was known."""
     return known is not None and not known.stamp.gone and stamp.life > known.stamp.life
 

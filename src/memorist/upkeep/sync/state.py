@@ -14,7 +14,7 @@ from secrets import token_hex
 from typing import Any
 
 from memorist.errors import StoreBusy
-from memorist.model import MOST_CLASSIFIED, Memory, fingerprint, marked
+from memorist.model import MOST_CLASSIFIED, Memory, fingerprint, mark_name
 from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.journal import EVERY_ENTRY, SYNC
 from memorist.upkeep.sync.folder import ChangeFile
@@ -38,7 +38,7 @@ class Shared:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RecordStamp:
     """The stamp of a record, and the digest of it as it is held here; empty if it is not held."""
 
     stamp: Stamp
@@ -65,7 +65,7 @@ class State:
     generation: int = -1
     """The content counter of the store when everything in it was known."""
     revision: int = 0
-    records: dict[str, Known] = field(default_factory=dict[str, Known])
+    records: dict[str, RecordStamp] = field(default_factory=dict[str, RecordStamp])
     saved: dict[str, str] = field(default_factory=dict[str, str])
     """A digest of each bucket as it is stored."""
 
@@ -94,7 +94,7 @@ def load(store: Store, folder: Path, files: Iterable[ChangeFile], shared: Shared
             records = entry.data["records"]
             state.saved[entry.data["bucket"]] = fingerprint(records)
             for key, (life, gone, version, at, by, digest) in records.items():
-                state.records[key] = Known(Stamp(life, gone, version, at, by), digest)
+                state.records[key] = RecordStamp(Stamp(life, gone, version, at, by), digest)
     if shared is not None and shared != Shared(*_shared(data["shared"])):
         state.generation = -1
     return state
@@ -109,7 +109,7 @@ def save(store: Store, state: State, now: datetime, reason: str) -> None:
     digests = {bucket: fingerprint(records) for bucket, records in buckets.items()}
     entries = [
         Entry(
-            marked(f"{SYNC}/{state.name}/{bucket}", MOST_CLASSIFIED),
+            mark_name(f"{SYNC}/{state.name}/{bucket}", MOST_CLASSIFIED),
             now,
             SYNC,
             data={"of": state.name, "bucket": bucket, "records": records},
@@ -118,7 +118,7 @@ def save(store: Store, state: State, now: datetime, reason: str) -> None:
         if state.saved.get(bucket) != digests[bucket]
     ]
     before, state.revision = state.revision, state.revision + 1
-    head = Entry(marked(f"{SYNC}/{state.name}", MOST_CLASSIFIED), now, SYNC, data={**_head(state), "reason": reason})
+    head = Entry(mark_name(f"{SYNC}/{state.name}", MOST_CLASSIFIED), now, SYNC, data={**_head(state), "reason": reason})
 
     def plan(reader: Reader) -> Batch:
         heads = [one.data for one in reader.journal(SYNC, limit=EVERY_ENTRY) if "replica" in one.data]

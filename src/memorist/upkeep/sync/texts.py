@@ -50,7 +50,7 @@ class TextBatch:
         if len(links) < len(text.links):
             self.unlinking.add(text.key)
         for entity in text.entities:
-            there = self._entities.get(entity.id) or next(iter(reader.named([entity.id])), None)
+            there = self._entities.get(entity.id) or next(iter(reader.entities_by_id([entity.id])), None)
             self._entities[entity.id] = entity if there is None else _also_called(there, entity)
         if text.names:
             read = {"entities": [[name, kind or None, list(more)] for name, kind, *more in text.names]}

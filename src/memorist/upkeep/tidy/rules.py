@@ -11,10 +11,10 @@ from memorist.model import MEMBERSHIP, PROVENANCE, Kind, Link, Memory, Tier, Usa
 from memorist.ports import Store
 from memorist.recall.factors import Weibull, age_hours
 from memorist.recall.nodes import PARAMS, default_value
-from memorist.remember.gates.verdict import flagged
-from memorist.remember.journal import joined
+from memorist.remember.gates.verdict import with_flag
+from memorist.remember.journal import join_usage
 from memorist.text.sameness import canonical
-from memorist.upkeep.change import apply_changes, ended, retracted
+from memorist.upkeep.change import apply_changes, end_memory, retract_memory
 from memorist.upkeep.tidy.plan import Tidying, TidyPlan, tier_for
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def merge(plan: TidyPlan) -> None:
 
 def _absorb(survivor: str, loser: str, plan: TidyPlan) -> None:
     better, worse = plan.learnt[survivor], plan.learnt[loser]
-    retired = flagged(retracted(worse, plan.now, survivor), MERGED)
-    both = replace(better, usage=joined(better.usage or Usage(), worse.usage or Usage()))
+    retired = with_flag(retract_memory(worse, plan.now, survivor), MERGED)
+    both = replace(better, usage=join_usage(better.usage or Usage(), worse.usage or Usage()))
     links = [
         Link(survivor, link.relation, link.target, link.weight) for link in plan.links(loser, PROVENANCE, MEMBERSHIP)
     ]
@@ -64,7 +64,7 @@ def expire(plan: TidyPlan) -> None:
     for memory in list(plan.expiring.values()):
         at = memory.times.expires_at
         if at is not None:
-            plan.change("expire", f"expired on {at.date()}", ended(memory, at, plan.now))
+            plan.change("expire", f"expired on {at.date()}", end_memory(memory, at, plan.now))
 
 
 def revive(plan: TidyPlan) -> None:
@@ -89,7 +89,7 @@ def ground(plan: TidyPlan) -> None:
             by, reason = lost
             total = max(0.0, usage.mean_reward - by) * usage.reward_count
             lowered = replace(memory, usage=replace(usage, reward_total=total))
-            plan.change("ground", reason, flagged(lowered, UNGROUNDED))
+            plan.change("ground", reason, with_flag(lowered, UNGROUNDED))
 
 
 def decay(plan: TidyPlan) -> None:
@@ -101,7 +101,7 @@ def decay(plan: TidyPlan) -> None:
         value = default_value(1.0, memory, memory.usage, params)
         if value < DECAY_BELOW:
             reason = f"is worth {value:.3f}, below {DECAY_BELOW:g}"
-            plan.change("decay", reason, flagged(ended(memory, plan.now, plan.now), DECAYED))
+            plan.change("decay", reason, with_flag(end_memory(memory, plan.now, plan.now), DECAYED))
 
 
 def move_tiers(plan: TidyPlan) -> None:
@@ -121,7 +121,7 @@ def drop_orphans(plan: TidyPlan) -> None:
     for label in list(plan.labels.values()):
         if plan.is_alive(label) and label.id not in used:
             reason = f"the {label.kind} is no longer used"
-            plan.change("orphan", reason, flagged(ended(label, plan.now, plan.now), ORPHANED))
+            plan.change("orphan", reason, with_flag(end_memory(label, plan.now, plan.now), ORPHANED))
 
 
 def _learnt_again(memory: Memory, plan: TidyPlan) -> bool:

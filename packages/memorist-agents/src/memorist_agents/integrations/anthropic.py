@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from memorist.errors import Error
 from memorist.integrations import Source, framework, opened
-from memorist_agents.integrations.files import Files, Tree
+from memorist_agents.integrations.files import Files, FolderTree
 
 with framework("anthropic-memory"):
     from anthropic.lib.tools import ToolError
@@ -281,13 +281,13 @@ def _numbered(path: str, text: str, view_range: list[int] | None) -> str:
     return f"Here's the content of {path} with line numbers:\n{_with_numbers(lines, start, end)}"
 
 
-def _listed(path: str, tree: Tree) -> str:
+def _listed(path: str, tree: FolderTree) -> str:
     header = f"Here're the files and directories up to {DEEPEST} levels deep in {path}, excluding hidden items:"
     names = [f"{_size(size)}\t{path}/{name}" for name, size in _shown(tree, "", 1)]
     return "\n".join([header, f"{_size(tree.size)}\t{path}", *names])
 
 
-def _shown(tree: Tree, before: str, depth: int) -> Iterator[tuple[str, int]]:
+def _shown(tree: FolderTree, before: str, depth: int) -> Iterator[tuple[str, int]]:
     for name, inner in sorted(tree.items()):
         if name.startswith("."):
             continue

@@ -10,7 +10,7 @@ from uuid import uuid4
 from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
 from memorist.model import Memory, Outcome
-from memorist_agents.integrations.verbatim import boxed, every, is_text, keep, unboxed
+from memorist_agents.integrations.verbatim import box, every, is_text, keep, unbox
 
 ITEM, TURN = "item", "turn"
 """The entries of metadata with the item, and with its place: the batch it came in, and its number there."""
@@ -21,7 +21,7 @@ LONGEST = 8000
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationItem:
     """One item of a conversation: any JSON object, and the words in it, if there are any."""
 
     item: Any
@@ -47,12 +47,12 @@ class Conversation:
         self._session = session
         self._scope = scope
 
-    def last(self, most: int | None = None) -> list[Turn]:
+    def last(self, most: int | None = None) -> list[ConversationItem]:
         """The items in the order they were added; at most the last ones, if a number is given."""
         turns = [_as_turn(memory) for memory in self._in_order()]
         return turns if most is None or most < 0 else turns[len(turns) - min(most, len(turns)) :]
 
-    def add(self, turns: Sequence[Turn]) -> None:
+    def add(self, turns: Sequence[ConversationItem]) -> None:
         """Add items, all of them or none."""
         batch = uuid4().hex
         places = [f"{batch}:{number}" for number in range(len(turns))]
@@ -97,7 +97,7 @@ class Conversation:
             batches.setdefault(batch, []).append((int(number), memory))
         return [memory for some in batches.values() for _, memory in sorted(some, key=_number)]
 
-    def _fields(self, turn: Turn, place: str, *, echo: bool = False) -> Mapping[str, Any]:
+    def _fields(self, turn: ConversationItem, place: str, *, echo: bool = False) -> Mapping[str, Any]:
         text = turn.text[:LONGEST]
         spoken = is_text(text) and not echo
         return {
@@ -108,13 +108,13 @@ class Conversation:
             "speaker": turn.speaker,
             "trust": turn.trust,
             "key": place,
-            "metadata": {TURN: place, **boxed(ITEM, turn.item)},
+            "metadata": {TURN: place, **box(ITEM, turn.item)},
         }
 
 
-def _as_turn(memory: Memory) -> Turn:
-    item = unboxed(ITEM, memory.metadata)
-    return Turn(item, memory.text, memory.origin.speaker or "", "", memory.worth.trust, memory.id)
+def _as_turn(memory: Memory) -> ConversationItem:
+    item = unbox(ITEM, memory.metadata)
+    return ConversationItem(item, memory.text, memory.origin.speaker or "", "", memory.worth.trust, memory.id)
 
 
 def _number(numbered: tuple[int, Memory]) -> int:

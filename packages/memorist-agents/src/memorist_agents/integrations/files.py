@@ -7,13 +7,13 @@ from typing import Any
 from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
 from memorist.model import Fields, Memory, memory_id
-from memorist_agents.integrations.verbatim import boxed, every, is_text, keep, unboxed
+from memorist_agents.integrations.verbatim import box, every, is_text, keep, unbox
 
 CONTENT = "content"
 """The entry of metadata with a content that cannot be a text, such as an empty one."""
 
 
-class Tree(dict[str, "int | Tree"]):
+class FolderTree(dict[str, "int | FolderTree"]):
     """A folder: the sizes of its files in bytes, and its folders, by name."""
 
     @property
@@ -67,16 +67,16 @@ class Files:
             self._erase([file.id for file in files])
         return len(files)
 
-    def tree(self, path: str) -> Tree:
+    def tree(self, path: str) -> FolderTree:
         """What a folder holds; empty if there is no such folder."""
-        tree = Tree()
+        tree = FolderTree()
         for file in self.below(path):
             names = _path(file).removeprefix(path).strip("/").split("/")
             folder = tree
             for name in names[:-1]:
-                inner = folder.setdefault(name, Tree())
-                if not isinstance(inner, Tree):  # another process made a file of that name
-                    inner = folder[name] = Tree()
+                inner = folder.setdefault(name, FolderTree())
+                if not isinstance(inner, FolderTree):  # another process made a file of that name
+                    inner = folder[name] = FolderTree()
                 folder = inner
             if names[-1]:
                 folder.setdefault(names[-1], len(content_of(file).encode("utf-8", "replace")))
@@ -114,12 +114,12 @@ class Files:
 
 def content_fields(content: str, path: str) -> tuple[str, dict[str, Any]]:
     """The text and the metadata that keep a content: one that cannot be a text is in the metadata, beside its path."""
-    return (content, {}) if is_text(content) else (path, boxed(CONTENT, content))
+    return (content, {}) if is_text(content) else (path, box(CONTENT, content))
 
 
 def content_of(file: Memory) -> str:
     """The content of a file, exactly."""
-    content: str | None = unboxed(CONTENT, file.metadata)
+    content: str | None = unbox(CONTENT, file.metadata)
     return file.text if content is None else content
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from memorist.integrations import Source, framework, opened
-from memorist_agents.integrations.conversation import Conversation, Turn
+from memorist_agents.integrations.conversation import Conversation, ConversationItem
 from memorist_agents.integrations.threads import OneAtATime
 
 with framework("openai-agents"):
@@ -80,14 +80,14 @@ class MemoristSession:
         self.memory.close()
 
 
-def _turn(item: Mapping[str, Any]) -> Turn:
+def _turn(item: Mapping[str, Any]) -> ConversationItem:
     """An item with its words and speaker; calls of tools and reasoning have no words worth finding."""
     kind = item.get("type") or "message"
     speaker = item.get("role") or SPEAKERS.get(kind, "assistant")
     words = _words(item.get("output")) if kind in SPEAKERS else _words(item.get("content"))
     if kind not in ("message", *SPEAKERS) or speaker in ("system", "developer"):
         words = ""
-    return Turn(item, words, speaker=speaker, label=str(kind), trust=TRUST.get(speaker, 0))
+    return ConversationItem(item, words, speaker=speaker, label=str(kind), trust=TRUST.get(speaker, 0))
 
 
 def _words(content: Any) -> str:

@@ -48,13 +48,13 @@ def is_text(text: str) -> bool:
     return bool(text.strip()) and _is_storable(text)
 
 
-def boxed(name: str, value: Any) -> dict[str, Any]:
+def box(name: str, value: Any) -> dict[str, Any]:
     """A JSON value as an entry of metadata; as JSON text if metadata cannot hold it, for a NUL, a NaN or its depth."""
     return {name: value} if _fits_metadata(value) else {f"{name}{_SUFFIX}": json.dumps(value)}
 
 
-def unboxed(name: str, metadata: Mapping[str, Any]) -> Any:
-    """The value that `boxed` made an entry of; None if there is none."""
+def unbox(name: str, metadata: Mapping[str, Any]) -> Any:
+    """The value that `box` made an entry of; None if there is none."""
     text = metadata.get(f"{name}{_SUFFIX}")
     return metadata.get(name) if text is None else json.loads(text)
 

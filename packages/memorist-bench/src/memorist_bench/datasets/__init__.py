@@ -10,8 +10,8 @@ from pathlib import Path
 from memorist.engine.open import open_store
 from memorist.errors import InvalidInput
 from memorist.model import Filter, Kind, Memory, isoformat
-from memorist.remember.ingest.rows import broken, fields, objects
-from memorist.upkeep.feedback import JudgedRecall, judged
+from memorist.remember.ingest.rows import fields, invalid_data, objects
+from memorist.upkeep.feedback import JudgedRecall, judged_recalls
 from memorist_bench.cache import default_folder
 from memorist_bench.datasets import beir, conversations, known
 from memorist_bench.datasets.known import KNOWN, KnownSet, fetch
@@ -75,7 +75,7 @@ def _load_file(path: Path) -> Dataset:
     elif {"conversation", "qa"} <= keys:
         groups = conversations.locomo_groups(records)
     else:
-        raise broken(path, "this is neither a LoCoMo nor a LongMemEval file")
+        raise invalid_data(path, "this is neither a LoCoMo nor a LongMemEval file")
     return dataset(path.stem, groups, checksum([content]), path)
 
 
@@ -90,7 +90,7 @@ def _load_space(path: Path) -> Dataset:
     try:
         page = store.scan(Filter(kinds=TOLD), EVERYTHING)
         memories = [one for one in page.items if one.fact is None and one.version_of is None]
-        recalls = [one for one in judged(store) if one.useful]
+        recalls = [one for one in judged_recalls(store) if one.useful]
     finally:
         store.close()
     if not recalls:

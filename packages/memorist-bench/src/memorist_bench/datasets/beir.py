@@ -13,7 +13,7 @@ from pathlib import Path
 
 from memorist.errors import InvalidInput
 from memorist.model import instant
-from memorist.remember.ingest.rows import RowFields, broken
+from memorist.remember.ingest.rows import RowFields, invalid_data
 from memorist_bench.datasets.conversations import UNANSWERABLE
 from memorist_bench.datasets.reading import checksum, dataset, json_lines, numbered_lines, read_bytes
 from memorist_bench.model import Dataset, Document, Group, Question
@@ -43,7 +43,7 @@ def _qrels_file(folder: Path, name: str | None) -> Path:
         return folder / QRELS
     splits = sorted((folder / "qrels").glob("*.tsv"))
     if not splits:
-        raise broken(folder, f"there is neither {QRELS} nor qrels/*.tsv")
+        raise invalid_data(folder, f"there is neither {QRELS} nor qrels/*.tsv")
     if len(splits) == 1:
         return splits[0]
     if (test := folder / "qrels" / "test.tsv") in splits:
@@ -67,7 +67,7 @@ def _documents(file: Path, data: bytes) -> Documents:
         )
         documents[document.id] = (metadata.optional_text("group") or ONE_GROUP, document)
     if not documents:
-        raise broken(file, "there are no documents")
+        raise invalid_data(file, "there are no documents")
     return documents
 
 
@@ -76,7 +76,7 @@ def _titled_text(row: RowFields) -> str:
     if title is None:
         return row.text("text")
     if "text" not in row.values:
-        raise broken(row.place, "'text' is missing or is not a text")
+        raise invalid_data(row.place, "'text' is missing or is not a text")
     return f"{title} {row.optional_text('text') or ''}".strip()
 
 
@@ -95,14 +95,14 @@ def _questions(file: Path, data: bytes) -> Questions:
         )
         questions[question.id] = (metadata.optional_text("group") or ONE_GROUP, question)
     if not questions:
-        raise broken(file, "there are no queries")
+        raise invalid_data(file, "there are no queries")
     return questions
 
 
 def _new_id(row: RowFields, known: Mapping[str, object]) -> str:
     id = row.text("_id")
     if id in known:
-        raise broken(row.place, f"duplicate _id {id!r}")
+        raise invalid_data(row.place, f"duplicate _id {id!r}")
     return id
 
 
@@ -110,14 +110,16 @@ def _gold(file: Path, data: bytes, documents: Documents, questions: Questions) -
     gold: dict[str, dict[str, float]] = {}
     for place, query, document, score in _judgements(file, data):
         if query not in questions:
-            raise broken(place, f"{QUERIES} has no query {query!r}")
+            raise invalid_data(place, f"{QUERIES} has no query {query!r}")
         if document not in documents:
-            raise broken(place, f"{CORPUS} has no document {document!r}")
+            raise invalid_data(place, f"{CORPUS} has no document {document!r}")
         groups = questions[query][0], documents[document][0]
         if groups[0] != groups[1]:
-            raise broken(place, f"query {query!r} is in group {groups[0]!r}, document {document!r} in {groups[1]!r}")
+            raise invalid_data(
+                place, f"query {query!r} is in group {groups[0]!r}, document {document!r} in {groups[1]!r}"
+            )
         if gold.setdefault(query, {}).setdefault(document, score) != score:
-            raise broken(place, f"conflicting judgements of query {query!r} and document {document!r}")
+            raise invalid_data(place, f"conflicting judgements of query {query!r} and document {document!r}")
     return gold
 
 
@@ -125,7 +127,7 @@ def _judgements(file: Path, data: bytes) -> Iterator[tuple[str, str, str, float]
     for number, (place, line) in enumerate(numbered_lines(file, data)):
         cells = line.split("\t")
         if len(cells) != 3:
-            raise broken(place, f"a judgement has three cells separated by tabs, this line has {len(cells)}")
+            raise invalid_data(place, f"a judgement has three cells separated by tabs, this line has {len(cells)}")
         query, document, score = (cell.strip() for cell in cells)
         if number == 0 and score.lower() == "score":
             continue
@@ -138,7 +140,7 @@ def _score(written: str, place: str) -> float:
     except ValueError:
         score = float("nan")
     if not isfinite(score):
-        raise broken(place, f"the score {written!r} is not a number")
+        raise invalid_data(place, f"the score {written!r} is not a number")
     return score
 
 

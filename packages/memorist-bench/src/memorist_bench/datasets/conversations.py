@@ -7,7 +7,7 @@ from datetime import datetime
 
 from memorist.model import instant
 from memorist.remember.ingest.datasets import locomo_turns, longmemeval_moment, longmemeval_turns
-from memorist.remember.ingest.rows import RowFields, broken
+from memorist.remember.ingest.rows import RowFields, invalid_data
 from memorist.text.patterns import lazy
 from memorist_bench.model import Document, Group, Question
 
@@ -26,7 +26,7 @@ def _locomo_group(record: RowFields) -> Group:
     documents: dict[str, Document] = {}
     for document in _documents(name, record.object("conversation")):
         if document.id in documents:
-            raise broken(record.place, f"duplicate turn {document.id!r}")
+            raise invalid_data(record.place, f"duplicate turn {document.id!r}")
         documents[document.id] = document
     questions = (
         _question(f"{name}/q{number}", asked, _gold(name, asked, documents))
@@ -51,7 +51,7 @@ def _gold(name: str, asked: RowFields, documents: Mapping[str, Document]) -> dic
 def _question(id: str, asked: RowFields, gold: Mapping[str, float]) -> Question:
     category = asked.values.get("category")
     if not isinstance(category, int) or category not in TYPES:
-        raise broken(asked.place, f"unknown category {category!r}, not one of {', '.join(map(str, TYPES))}")
+        raise invalid_data(asked.place, f"unknown category {category!r}, not one of {', '.join(map(str, TYPES))}")
     kind = TYPES[category]
     return Question(id, asked.text("question"), gold, type=kind, answerable=kind != UNANSWERABLE)
 
@@ -91,7 +91,7 @@ def world_group(name: str, world: RowFields) -> Group:
     for said in world.objects("memories"):
         id = said.text("id")
         if id in documents:
-            raise broken(said.place, f"duplicate memory {id!r}")
+            raise invalid_data(said.place, f"duplicate memory {id!r}")
         speaker, session = said.optional_text("speaker"), said.optional_text("session")
         documents[id] = Document(id, said.text("text"), said.moment("at", instant), speaker, session)
     now = world.moment("now", instant)
@@ -103,7 +103,7 @@ def _world_question(asked: RowFields, now: datetime | None, documents: Mapping[s
     gold, also = (list(map(str, asked.items(name))) for name in ("gold", "also"))
     for id in (*gold, *also):
         if id not in documents:
-            raise broken(asked.place, f"there is no memory {id!r}")
+            raise invalid_data(asked.place, f"there is no memory {id!r}")
     return Question(
         id=asked.text("id"),
         text=asked.text("text"),

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from memorist.remember.ingest.rows import RowFields, broken, fields
+from memorist.remember.ingest.rows import RowFields, fields, invalid_data
 from memorist_bench.model import Dataset, Group
 
 
@@ -16,7 +16,7 @@ def read_bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise broken(file, f"it cannot be read ({error.strerror or error})") from None
+        raise invalid_data(file, f"it cannot be read ({error.strerror or error})") from None
 
 
 def numbered_lines(file: Path, data: bytes) -> Iterator[tuple[str, str]]:
@@ -27,7 +27,7 @@ def numbered_lines(file: Path, data: bytes) -> Iterator[tuple[str, str]]:
             try:
                 yield place, line.decode().rstrip("\r")
             except UnicodeDecodeError:
-                raise broken(place, "this is not UTF-8") from None
+                raise invalid_data(place, "this is not UTF-8") from None
 
 
 def json_lines(file: Path, data: bytes) -> Iterator[RowFields]:
@@ -36,7 +36,7 @@ def json_lines(file: Path, data: bytes) -> Iterator[RowFields]:
         try:
             value: object = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise broken(place, f"this is not JSON ({error})") from None
+            raise invalid_data(place, f"this is not JSON ({error})") from None
         yield fields(value, place)
 
 
@@ -45,9 +45,9 @@ def json_document(file: Path, data: bytes) -> object:
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
-        raise broken(f"{file}, line {error.lineno}", f"this is not JSON ({error.msg})") from None
+        raise invalid_data(f"{file}, line {error.lineno}", f"this is not JSON ({error.msg})") from None
     except (ValueError, RecursionError) as error:
-        raise broken(file, f"this is not JSON ({error})") from None
+        raise invalid_data(file, f"this is not JSON ({error})") from None
 
 
 def checksum(parts: Iterable[bytes]) -> str:
@@ -59,5 +59,5 @@ def dataset(name: str, groups: Iterable[Group], digest: str, path: Path | None) 
     """A dataset; refuses one without questions."""
     kept = tuple(groups)
     if not any(question.gold for group in kept for question in group.questions):
-        raise broken(path or name, "no question has a judged document")
+        raise invalid_data(path or name, "no question has a judged document")
     return Dataset(name, kept, digest, path)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from memorist.model import Item, Recall, fingerprint
 from memorist.recall.pipeline import Pipeline
-from memorist_bench.measures import Row, Summary
+from memorist_bench.measures import QuestionFigures, Summary
 from memorist_bench.model import Dataset, Group, Ingest, Question
 from memorist_bench.report.plots import Markup, Series, section, stack_plot, table_of, tag
 from memorist_bench.results import Conditions, Result, Results
@@ -58,7 +58,7 @@ def worst(
     return [failed[key] for key in asked]
 
 
-def _badness(row: Row) -> tuple[float, float, str]:
+def _badness(row: QuestionFigures) -> tuple[float, float, str]:
     # Ties are broken by a hash, or all examples would come from the first group.
     return row.turns["recall@10"], row.turns["mrr@50"], fingerprint(*row.key)
 
@@ -91,7 +91,7 @@ def _reason(space: Space, recall: Recall, item: Item) -> str:
 KINDS_OF_WORK: Mapping[str, tuple[str, ...]] = {
     "embed the query": ("embed",),
     "search": ("search", "cascade", "nodes", "hops"),
-    "rerank": ("rerank", "reread"),
+    "rerank": ("rerank", "rerank_blend"),
     "other": (),
 }
 LONGEST_TEXT = 400

@@ -24,29 +24,31 @@ from memorist.ports import Embedder, Reranker, Store, View
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.request import recall_request
 from memorist.recall.stage import Env
-from memorist.upkeep.feedback import judged
+from memorist.upkeep.feedback import judged_recalls
 from memorist_bench import datasets
 from memorist_bench.datasets.reading import fields, json_document, read_bytes
 from memorist_bench.model import Dataset, Group, Question
 from memorist_bench.space import Setup, Space
-from memorist_bench.tune.replay import DEPTH, Asked, Place, Readings, Reads, Searches
+from memorist_bench.tune.replay import DEPTH, JudgedQuestion, Readings, ReplaySpace, ReplayStore, Searches
 
 FEEDBACK = "feedback"
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class JudgedQuestions:
     """The judged questions, and how many each source gave: the name of a file, or `feedback`.
 
     Of two questions with the same words, the one that was judged first counts: files come before feedback.
     """
 
-    questions: tuple[Asked, ...]
+    questions: tuple[JudgedQuestion, ...]
     sources: Mapping[str, int]
 
 
 @contextmanager
-def gathered(config: Config, recipe: Pipeline, files: Sequence[Path], now: datetime) -> Generator[Evidence]:
+def gather_questions(
+    config: Config, recipe: Pipeline, files: Sequence[Path], now: datetime
+) -> Generator[JudgedQuestions]:
     """The evidence of a memory and of files; the memories are open within the block, and nothing is written."""
     embedder = embedders.build(config.embedder, options=config.embedder_options, models=config.models)
     reranker = rerankers.build(config.reranker, options=config.reranker_options, models=config.models)
@@ -54,12 +56,12 @@ def gathered(config: Config, recipe: Pipeline, files: Sequence[Path], now: datet
         pool = closing.enter_context(ThreadPoolExecutor(thread_name_prefix="memorist"))
         store = open_store(config.db, config.space, config.index_in_server, create=False)
         closing.callback(store.close)
-        found: dict[tuple[int, str], Asked] = {}
+        found: dict[tuple[int, str], JudgedQuestion] = {}
         sources: dict[str, int] = {}
         own = Own(store, environment(store, embedder, reranker, pool), now)
         setup = Setup(embedder, reranker, DEPTH, config.extract)
         recipe.check(own.place({}).env)
-        given: list[tuple[str, Iterable[Asked]]] = [
+        given: list[tuple[str, Iterable[JudgedQuestion]]] = [
             *((file.name, _from_file(file, own, recipe, setup, closing, pool)) for file in files),
             (FEEDBACK, own.from_feedback()),
         ]
@@ -68,14 +70,14 @@ def gathered(config: Config, recipe: Pipeline, files: Sequence[Path], now: datet
             for one in questions:
                 found.setdefault((id(one.place.env), _same(one.request.query)), one)
             sources[source] = sources.get(source, 0) + len(found) - before
-        yield Evidence(tuple(found.values()), sources)
+        yield JudgedQuestions(tuple(found.values()), sources)
 
 
 def environment(store: Store, embedder: Embedder | None, reranker: Reranker | None, pool: Executor) -> Env:
     """The services of every replay: one view of the store, and models that are asked once. No language model."""
     view = store.view()
     return Env(
-        store=cast("Store", Reads(store)),
+        store=cast("Store", ReplayStore(store)),
         view=cast("View", Searches(view)),
         pool=pool,
         embedder=None if embedder is None else StoreEmbedder(embedder, store).at(view.embedding),
@@ -91,26 +93,28 @@ class Own:
         self._env = env
         self._now = now
 
-    def place(self, documents: Mapping[str, str]) -> Place:
+    def place(self, documents: Mapping[str, str]) -> ReplaySpace:
         """This memory, judged by these of its memories."""
-        return Place(self._env, documents)
+        return ReplaySpace(self._env, documents)
 
-    def from_feedback(self) -> list[Asked]:
+    def from_feedback(self) -> list[JudgedQuestion]:
         """The recalls with a useful item that is still there, asked again at their time; equal queries are one."""
         useful: dict[str, set[str]] = {}
         last: dict[str, tuple[str, datetime]] = {}
-        for recall in judged(self._store):
+        for recall in judged_recalls(self._store):
             same = _same(recall.query)
             useful[same] = (useful.get(same, set()) | recall.useful) - recall.wrong
             last[same] = recall.query, recall.at
-        asked: list[Asked] = []
+        asked: list[JudgedQuestion] = []
         for same, (query, at) in last.items():
             gold = dict.fromkeys(sorted(self._store.get(sorted(useful[same]))), 1.0)
             if gold:
-                asked.append(Asked(_request(query, at), gold, self.place({id: id for id in gold})))
+                asked.append(JudgedQuestion(_request(query, at), gold, self.place({id: id for id in gold})))
         return asked
 
-    def from_questions(self, questions: Sequence[Question], texts: Mapping[str, str] | None = None) -> list[Asked]:
+    def from_questions(
+        self, questions: Sequence[Question], texts: Mapping[str, str] | None = None
+    ) -> list[JudgedQuestion]:
         """The questions with a judged memory that is here, asked at their time with the knowledge of today.
 
         A memory is judged by its id or its key. `texts` are those of the documents that a dataset brings: another text
@@ -118,13 +122,13 @@ class Own:
         """
         ids = sorted({id for one in questions for id in one.gold})
         here = {id: id for id in self._store.get(ids)}
-        for one in self._store.keyed(ids):
+        for one in self._store.by_key(ids):
             key = one.origin.key
             if key is not None and one.version_of is None and (texts is None or texts.get(key) == one.text):
                 here[one.id] = key
         place, known = self.place(here), set(here.values())
         return [
-            Asked(
+            JudgedQuestion(
                 _request(one.text, one.at or self._now, as_of=one.as_of, known_at=self._now),
                 {id: grade for id, grade in one.gold.items() if id in known},
                 place,
@@ -146,7 +150,7 @@ def _request(query: str, now: datetime, **moments: datetime | None) -> RecallReq
 
 def _from_file(
     file: Path, own: Own, recipe: Pipeline, setup: Setup, closing: ExitStack, pool: Executor
-) -> Iterator[Asked]:
+) -> Iterator[JudgedQuestion]:
     """The questions of a file: of the open memory, or of the memories that the file brings."""
     questions = _own_questions(file)
     if questions is not None:
@@ -158,14 +162,14 @@ def _from_file(
         yield from asked or of_group(group, recipe, setup, closing, pool)
 
 
-def of_group(group: Group, recipe: Pipeline, setup: Setup, closing: ExitStack, pool: Executor) -> list[Asked]:
+def of_group(group: Group, recipe: Pipeline, setup: Setup, closing: ExitStack, pool: Executor) -> list[JudgedQuestion]:
     """The judged questions of a group, asked of its own documents in a space that is open until `closing` ends."""
     judged = [one for one in group.questions if any(grade > 0 for grade in one.gold.values())]
     if not judged:
         return []
     space = closing.enter_context(Space(group, [recipe], setup))
-    place = Place(environment(space.engine.store, setup.embedder, setup.reranker, pool), space.ids)
-    return [Asked(_request(one.text, space.moment(one), as_of=one.as_of), one.gold, place) for one in judged]
+    place = ReplaySpace(environment(space.engine.store, setup.embedder, setup.reranker, pool), space.ids)
+    return [JudgedQuestion(_request(one.text, space.moment(one), as_of=one.as_of), one.gold, place) for one in judged]
 
 
 def _own_questions(file: Path) -> list[Question] | None:

@@ -36,7 +36,7 @@ class Number:
 
     @property
     def label(self) -> str:
-        """Such as `reread.weight` or `weighted_sum.weights.keyword`."""
+        """Such as `rerank_blend.weight` or `weighted_sum.weights.keyword`."""
         return self.parameter if self.name is None else f"{self.parameter}.{self.name}"
 
     def at(self, step: int) -> float:
@@ -78,13 +78,13 @@ def as_settings(recipe: Pipeline, numbers: Sequence[Number], steps: Steps) -> di
     return settings
 
 
-def moved(recipe: Pipeline, numbers: Sequence[Number], steps: Steps) -> Pipeline:
+def move_numbers(recipe: Pipeline, numbers: Sequence[Number], steps: Steps) -> Pipeline:
     """The recipe with its numbers moved."""
     return with_settings(recipe, as_settings(recipe, numbers, steps))
 
 
 def first_moved(recipe: Pipeline, numbers: Sequence[Number]) -> int:
     """The place of the first stage that any of these numbers changes."""
-    every = moved(recipe, numbers, (-1,) * len(numbers))
+    every = move_numbers(recipe, numbers, (-1,) * len(numbers))
     pairs = zip(recipe.stages, every.stages, strict=True)
     return next(place for place, (old, new) in enumerate(pairs) if old != new)

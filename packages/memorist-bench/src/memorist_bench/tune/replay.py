@@ -22,7 +22,19 @@ if TYPE_CHECKING:
 DEPTH = 10
 MEASURE = f"ndcg@{DEPTH}"
 """The figure that is fitted: nDCG of the first ten items, which a recall returns by default."""
-READS = ("history", "links", "entities", "named", "alike", "keyed", "turns", "neighbours", "noise", "shown", "scan")
+READS = (
+    "history",
+    "links",
+    "entities",
+    "entities_by_id",
+    "entities_by_prefix",
+    "by_key",
+    "turns",
+    "neighbours",
+    "noise",
+    "shown",
+    "scan",
+)
 SEARCHES = ("search_text", "search_trigram", "search_substring", "search_signature", "search_time")
 OTHER_SEARCHES = ("generation", "embedding", "size", "search_vector", "graph", "vectors", "cosines")
 """Reads of a view whose arguments are no keys, or that cost nothing."""
@@ -56,7 +68,7 @@ def _hashable(argument: Any) -> Any:
     return tuple(cast("list[Any]", argument)) if isinstance(argument, list) else argument
 
 
-class Reads(Once):
+class ReplayStore(Once):
     """A store that is asked everything once. It cannot write."""
 
     def __init__(self, store: Store) -> None:
@@ -109,7 +121,7 @@ class Readings:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReplaySpace:
     """A memory that is asked: its services, and the judged document that each of its memories is."""
 
     env: Env
@@ -121,19 +133,19 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JudgedQuestion:
     """A judged question: the request it is, the grades of the documents that answer it, and where it is asked."""
 
     request: RecallRequest
     gold: Mapping[str, float]
-    place: Place
+    place: ReplaySpace
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
     """What is recorded for a question: the draft before the first stage that changes, and after every later one."""
 
-    asked: Asked
+    asked: JudgedQuestion
     before: Draft
     after: tuple[Draft, ...]
     figure: float
@@ -148,7 +160,7 @@ class Replay:
         self._stages = self._replayed(recipe)
         self._signals: list[Signals] = []
 
-    def record(self, asked: Asked) -> None:
+    def record(self, asked: JudgedQuestion) -> None:
         """Ask a question once."""
         draft, env = first_draft(asked.request), asked.place.env
         for stage in self._recipe.stages[: self._first]:
@@ -193,5 +205,5 @@ class Replay:
         return signals.figure
 
 
-def _figure(asked: Asked, draft: Draft) -> float:
+def _figure(asked: JudgedQuestion, draft: Draft) -> float:
     return judge(asked.place.ranked(draft), asked.gold, (DEPTH,))[MEASURE]

@@ -11,18 +11,18 @@ from typing import Any
 from memorist.config import Config
 from memorist.errors import InvalidInput
 from memorist.ports import Progress
-from memorist.profiles import find_profile, profiled
+from memorist.profiles import find_profile, with_profile
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES, custom_recipes
-from memorist_bench.tune.evidence import Evidence, gathered
-from memorist_bench.tune.numbers import Number, Steps, as_settings, first_moved, moved, numbers_of
+from memorist_bench.tune.evidence import JudgedQuestions, gather_questions
+from memorist_bench.tune.numbers import Number, Steps, as_settings, first_moved, move_numbers, numbers_of
 from memorist_bench.tune.replay import MEASURE, Replay
-from memorist_bench.tune.search import SEED, Floats, Trials, Verdict, check_enough, decide
+from memorist_bench.tune.search import SEED, CrossValidation, Floats, Trials, check_enough, decide
 from memorist_bench.tune.settings_file import Edit, content, edit, file_for
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TunedNumber:
     """A number that moves."""
 
     number: str
@@ -36,8 +36,8 @@ class Tuned:
 
     recipe: str
     sources: Mapping[str, int]
-    verdict: Verdict
-    changes: tuple[Change, ...]
+    verdict: CrossValidation
+    changes: tuple[TunedNumber, ...]
     settings: Mapping[str, Any]
     edit: Edit | None
     applied: bool = False
@@ -64,7 +64,7 @@ def tune(
     target = file_for(name, file)
     before = content(target)
     plain = replace(config, llm=None, llm_steps={})
-    with gathered(plain, pipeline, questions, datetime.now(UTC)) as evidence:
+    with gather_questions(plain, pipeline, questions, datetime.now(UTC)) as evidence:
         check_enough(len(evidence.questions))
         verdict = _verdict(pipeline, numbers, evidence, seed, progress or _silent)
     settings = as_settings(pipeline, numbers, verdict.steps)
@@ -86,10 +86,12 @@ def _recipe(name: str, config: Config) -> Pipeline:
     known = {**RECIPES, **custom_recipes(config.recipes, shipped_parts=config.untrusted_recipes)}
     if name not in known:
         raise InvalidInput(f"There is no recipe {name!r}", remedy=f"Choose one of {', '.join(known)}.")
-    return profiled(known[name], find_profile(config.profile, config.profiles))
+    return with_profile(known[name], find_profile(config.profile, config.profiles))
 
 
-def _verdict(recipe: Pipeline, numbers: Sequence[Number], evidence: Evidence, seed: int, tell: Progress) -> Verdict:
+def _verdict(
+    recipe: Pipeline, numbers: Sequence[Number], evidence: JudgedQuestions, seed: int, tell: Progress
+) -> CrossValidation:
     replay = Replay(recipe, first_moved(recipe, numbers))
     for asked in evidence.questions:
         replay.record(asked)
@@ -97,7 +99,7 @@ def _verdict(recipe: Pipeline, numbers: Sequence[Number], evidence: Evidence, se
 
     def run(steps: Steps) -> Floats:
         tell(1)
-        return replay.figures(moved(recipe, numbers, steps))
+        return replay.figures(move_numbers(recipe, numbers, steps))
 
     return decide(Trials(run, len(numbers)), len(evidence.questions), seed)
 
@@ -106,7 +108,9 @@ def _silent(_more: int) -> None:
     pass
 
 
-def _changes(numbers: Sequence[Number], steps: Steps) -> tuple[Change, ...]:
+def _changes(numbers: Sequence[Number], steps: Steps) -> tuple[TunedNumber, ...]:
     return tuple(
-        Change(number.label, number.value, number.at(step)) for number, step in zip(numbers, steps, strict=True) if step
+        TunedNumber(number.label, number.value, number.at(step))
+        for number, step in zip(numbers, steps, strict=True)
+        if step
     )

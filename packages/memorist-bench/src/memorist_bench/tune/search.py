@@ -94,7 +94,7 @@ def folds(questions: int, seed: int = SEED, count: int = FOLDS) -> list[Floats]:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CrossValidation:
     """What cross-validation says: the figure now, the gain on questions that the fit has not seen, and the choice.
 
     `fitted` is the gain of the chosen numbers on the questions they were fitted to; it is too high by nature. `steps`
@@ -117,7 +117,7 @@ class Verdict:
         return any(self.steps)
 
 
-def decide(trials: Trials, questions: int, seed: int = SEED) -> Verdict:
+def decide(trials: Trials, questions: int, seed: int = SEED) -> CrossValidation:
     """Fit and cross-validate; numbers change only if the held-out gain and its interval lie above 0 beyond chance."""
     check_enough(questions)
     every = np.arange(questions)
@@ -129,7 +129,7 @@ def decide(trials: Trials, questions: int, seed: int = SEED) -> Verdict:
     steps = fit(trials, every, seed)
     compared = compare(now.tolist(), held_out.tolist())
     beyond = compared.difference.low > 0 and compared.p <= CHANCE
-    return Verdict(
+    return CrossValidation(
         questions=questions,
         now=float(now.mean()),
         gain=compared.difference,

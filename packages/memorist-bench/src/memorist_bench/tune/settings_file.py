@@ -17,7 +17,7 @@ from typing import Any, cast
 import tomlkit
 
 from memorist import trust
-from memorist.config import content_of, covered, is_trusted, own_file, project_file
+from memorist.config import content_of, is_trusted, own_file, project_file, trusted_content
 from memorist.errors import InvalidInput, NotFound, without_passwords
 from memorist.files import refusing, write_text
 from memorist.recall.data import settings_to_toml, toml_value
@@ -116,7 +116,7 @@ def _replace(file: Path, before: bytes | None, after: bytes | None) -> None:
         return
     write_text(file, after.decode(), remedy="Give this user permission to write its folder, or free some space.")
     if trusted:
-        trust.trust(file, covered(file, after))
+        trust.trust(file, trusted_content(file, after))
 
 
 def content(file: Path) -> bytes | None:

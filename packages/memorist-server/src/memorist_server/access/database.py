@@ -15,12 +15,12 @@ from psycopg.conninfo import make_conninfo
 
 from memorist.errors import StoreBusy, without_passwords
 from memorist.files import cache_folder
-from memorist.model import checked_space, is_space_name
+from memorist.model import check_space, is_space_name
 from memorist.stores.rows import Row
-from memorist_server.access.idempotency import KEPT, KeyReused, RequestUnderWay, TextsOf, Ticket, outdated
+from memorist_server.access.idempotency import KEPT, KeyReused, RequestUnderWay, TextsOf, Ticket, outdated_answers
 from memorist_server.access.keys import COLUMNS
 from memorist_server.postgres.administration import Administration
-from memorist_server.postgres.pool import Connections, checked
+from memorist_server.postgres.pool import PostgresConnections, check_conninfo
 
 MOST_CONNECTIONS = 4
 CLEARED_EVERY = 60.0
@@ -36,8 +36,8 @@ class SharedTables:
     """The connections to the tables that all spaces share, and how their statements run."""
 
     def __init__(self, url: str) -> None:
-        own = make_conninfo(checked(url), application_name="memorist-access")
-        self._connections = Connections(own, most=MOST_CONNECTIONS)
+        own = make_conninfo(check_conninfo(url), application_name="memorist-access")
+        self._connections = PostgresConnections(own, most=MOST_CONNECTIONS)
 
     def rows(self, sql: str, values: Mapping[str, Any] | None = None) -> list[Row]:
         """The rows of one statement, which is committed at once. It may run twice if the connection is lost."""
@@ -71,7 +71,7 @@ class DatabaseCatalogue:
     def has(self, name: str) -> bool:
         """Whether a space exists."""
         found = "SELECT 1 FROM memorist.spaces WHERE space = %(space)s"
-        return bool(self._tables.rows(found, {"space": checked_space(name)}))
+        return bool(self._tables.rows(found, {"space": check_space(name)}))
 
     def check(self) -> None:
         """Raise an error if the database does not answer."""
@@ -188,7 +188,7 @@ class DatabaseAnswers:
         """Erase the answers about a space that may hold what was forgotten; False while the files may have a copy."""
         last, erased = ("", ""), 0
         while rows := self._tables.rows(_TOLD, {"space": space, **_whose(*last)}):
-            for caller, key in outdated([(caller, key, bytes(body)) for caller, key, body in rows], texts_of):
+            for caller, key in outdated_answers([(caller, key, bytes(body)) for caller, key, body in rows], texts_of):
                 erased += len(self._tables.rows(_ERASE, _whose(caller, key)))
             last = rows[-1][0], rows[-1][1]
         return not erased

@@ -10,10 +10,10 @@ from tempfile import TemporaryDirectory
 
 from memorist.errors import InvalidInput, StoreError
 from memorist.files import make_folder
-from memorist.model import checked_space, is_space_name
+from memorist.model import check_space, is_space_name
 from memorist.stores.rows import Row
-from memorist.stores.sqlite.connection import Connections, use_write_ahead_log
-from memorist_server.access.idempotency import KEPT, KeyReused, RequestUnderWay, TextsOf, Ticket, outdated
+from memorist.stores.sqlite.connection import SqliteConnections, use_write_ahead_log
+from memorist_server.access.idempotency import KEPT, KeyReused, RequestUnderWay, TextsOf, Ticket, outdated_answers
 
 KEYS_FILE, ANSWERS_FILE = ".keys.db", ".answers.db"
 """No space can have these names, because they start with a dot."""
@@ -53,7 +53,7 @@ class FolderCatalogue:
 
     def has(self, name: str) -> bool:
         """Whether a space exists; a name that leads out of the folder is refused."""
-        return (self.folder / f"{checked_space(name)}.db").exists()
+        return (self.folder / f"{check_space(name)}.db").exists()
 
     def check(self) -> None:
         """Raise an error if the folder is gone."""
@@ -86,7 +86,7 @@ class FileCatalogue:
 
     def has(self, name: str) -> bool:
         """Whether it is the space of the file."""
-        return checked_space(name) == self.space
+        return check_space(name) == self.space
 
     def check(self) -> None:
         """Raise an error if the file is gone."""
@@ -106,7 +106,7 @@ class FileKeys:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
-        self._open: Connections | None = None
+        self._open: SqliteConnections | None = None
 
     def add(self, row: Row) -> None:
         """Keep a new key."""
@@ -147,24 +147,24 @@ class FileKeys:
         with connections.reading() as db:
             return list(db.execute(sql, values))
 
-    def _found(self) -> Connections | None:
+    def _found(self) -> SqliteConnections | None:
         """The open file, if it exists; reading does not create it."""
         if self._open is not None or self._path.exists():
             return self._made()
         return None
 
-    def _made(self) -> Connections:
+    def _made(self) -> SqliteConnections:
         with self._lock:
             if self._open is None:
                 self._open = _connected(self._path)
             return self._open
 
 
-def _connected(path: Path) -> Connections:
+def _connected(path: Path) -> SqliteConnections:
     """The file, created readable for this user only."""
     if path.is_dir():
         raise InvalidInput(f"{path} is a folder", remedy="Give the path of a file for the keys.")
-    connections = Connections(path, synchronous="full")
+    connections = SqliteConnections(path, synchronous="full")
     connections.create()
     with connections.reading() as db:
         if db.first("SELECT 1 FROM sqlite_schema WHERE name = 'keys'") is None:
@@ -177,7 +177,7 @@ class FileAnswers:
     """The stored answers in a file of the folder."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
-        self._connections = Connections(folder / ANSWERS_FILE)
+        self._connections = SqliteConnections(folder / ANSWERS_FILE)
         self._connections.create()
         self._clock = clock
         with self._connections.reading() as db:
@@ -220,7 +220,7 @@ class FileAnswers:
         with self._connections.reading() as db:
             rows = db.execute("SELECT caller, key, body FROM answers WHERE space = ? AND body IS NOT NULL", (space,))
             told = [(caller, key, body) for caller, key, body in rows]
-        gone = outdated(told, texts_of)  # without the lock: other spaces do not wait while texts are looked up
+        gone = outdated_answers(told, texts_of)  # without the lock: other spaces do not wait while texts are looked up
         with self._connections.writing() as db:
             db.execute_many("DELETE FROM answers WHERE caller = ? AND key = ?", gone)
         return self._connections.checkpoint(wait=1.0)

@@ -67,7 +67,7 @@ class Answers(Protocol):
         ...
 
 
-def outdated(told: Iterable[Told], texts_of: TextsOf) -> list[tuple[str, str]]:
+def outdated_answers(told: Iterable[Told], texts_of: TextsOf) -> list[tuple[str, str]]:
     """The callers and keys of the answers that hold anything but what is still stored."""
     memories = {(caller, key): _memories(body) for caller, key, body in told}
     stored = texts_of({id for one in memories.values() for id in one or ()})

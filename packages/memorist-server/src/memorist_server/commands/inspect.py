@@ -45,14 +45,14 @@ def inspect(
     """
     require_server()
     from memorist_server.inspector.app import QUIET_FACTORY, with_secret
-    from memorist_server.rest.app import listening, serve_on
+    from memorist_server.rest.app import listening_socket, serve_on
     from memorist_server.rest.server import Settings
 
     target = target if file is None else replace(target, db=file)
     db, only = _place(target)
     results = bench_folder(bench)
     ticket = secrets.token_urlsafe(32)
-    with listening(HERE, port) as door, TemporaryDirectory(prefix="memorist-") as folder:
+    with listening_socket(HERE, port) as door, TemporaryDirectory(prefix="memorist-") as folder:
         port = door.getsockname()[1]
         settings = Settings(db, only, target.config, target.models, target.embedder, port=port)
         settings = replace(settings, ticket=ticket, read_only=read_only, bench=results)

@@ -18,14 +18,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memorist.errors import Error
 from memorist_server.inspector.pages import error_page, page_of, show
-from memorist_server.inspector.sessions import Session, Sessions
+from memorist_server.inspector.sessions import BrowserSession, BrowserSessions
 from memorist_server.rest.auth import Caller
-from memorist_server.rest.limits import bounded, checked_length
+from memorist_server.rest.limits import bound_body, check_length
+from memorist_server.rest.logs import failure
+from memorist_server.rest.metrics import route_of
 from memorist_server.rest.origin import SAFE
 from memorist_server.rest.problems import INTERNAL, UNKNOWN_KEY, UNSUPPORTED, Refusal, Sort
 from memorist_server.rest.remote import Lookups
 from memorist_server.rest.server import Server
-from memorist_server.rest.watch import failure, route_of
 
 GRAPH_STYLES = (
     "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='",  # empty, as each is added before it is filled
@@ -73,7 +74,7 @@ TOO_LONG = Sort(
 class Door:
     """Checks each request before it reaches a view, and adds the headers of a page to each answer."""
 
-    def __init__(self, app: ASGIApp, server: Server, sessions: Sessions) -> None:
+    def __init__(self, app: ASGIApp, server: Server, sessions: BrowserSessions) -> None:
         self._app = app
         self._server = server
         self._sessions = sessions
@@ -142,10 +143,10 @@ class Door:
             await self._run(request, send, session, fresh)
         return None
 
-    async def _run(self, request: Request, send: Send, session: Session, fresh: bool) -> None:
+    async def _run(self, request: Request, send: Send, session: BrowserSession, fresh: bool) -> None:
         settings = self._server.settings
-        checked_length(request.headers.get("content-length"), settings.body_limit)
-        receive = bounded(request.receive, settings.body_limit, settings.timeout)
+        check_length(request.headers.get("content-length"), settings.body_limit)
+        receive = bound_body(request.receive, settings.body_limit, settings.timeout)
         if request.method not in SAFE:
             request.scope["state"]["form"] = form = await _form(Request(request.scope, receive))
             given = request.headers.get(TOKEN_HEADER) or form.get(TOKEN, "")
@@ -154,7 +155,7 @@ class Door:
         keeping = partial(self._keeping, request, session, send) if fresh else send
         await self._app(request.scope, receive, keeping)
 
-    async def _keeping(self, request: Request, session: Session, send: Send, message: Message) -> None:
+    async def _keeping(self, request: Request, session: BrowserSession, send: Send, message: Message) -> None:
         """Send an answer with the cookie of a new session, unless the view has set one."""
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
@@ -164,13 +165,13 @@ class Door:
                 headers["set-cookie"] = kept.headers["set-cookie"]
         await send(message)
 
-    def _who(self, headers: Headers) -> tuple[Caller | None, Session | None]:
+    def _who(self, headers: Headers) -> tuple[Caller | None, BrowserSession | None]:
         scheme, _, secret = headers.get("authorization", "").partition(" ")
         if scheme:
             key = self._server.keys.find(secret.strip()) if scheme.lower() == "bearer" else None
             if key is None:
                 raise Refusal(UNKNOWN_KEY, headers={"WWW-Authenticate": "Bearer"})
-            return Caller(key), Session(key.id, 0, key.id)
+            return Caller(key), BrowserSession(key.id, 0, key.id)
         session = self._sessions.read(headers)
         anybody = Caller() if self._server.unlocked else None
         return (anybody, None) if session is None else (self._sessions.caller(session), session)

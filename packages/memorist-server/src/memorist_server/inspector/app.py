@@ -19,16 +19,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from memorist.errors import Error
 from memorist_server.inspector.access import Door
 from memorist_server.inspector.pages import STATIC, error_page, page_of
-from memorist_server.inspector.sessions import SECRET, Sessions
+from memorist_server.inspector.sessions import SECRET, BrowserSessions
 from memorist_server.inspector.views import ROUTERS, VIEWS
 from memorist_server.rest.app import VARIABLE
 from memorist_server.rest.app import create_app as create_rest
 from memorist_server.rest.app import serve as serve_rest
 from memorist_server.rest.auth import Caller
+from memorist_server.rest.logs import set_up
+from memorist_server.rest.metrics import RequestObserver
 from memorist_server.rest.problems import Refusal, Sort
 from memorist_server.rest.server import Server, Settings
 from memorist_server.rest.tracing import NO_TELEMETRY, request_spans, start_exporting
-from memorist_server.rest.watch import Watch, set_up
 
 FACTORY, QUIET_FACTORY = f"{__name__}:from_environment", f"{__name__}:quiet_from_environment"
 SECRET_VARIABLE = "MEMORIST_SESSION_SECRET"  # noqa: S105
@@ -60,12 +61,12 @@ def create_app(settings: Settings) -> Both:
 
 def create_inspector(server: Server) -> FastAPI:
     """The inspector alone, on a server that another application starts and closes."""
-    sessions = Sessions(server)
+    sessions = BrowserSessions(server)
     app = FastAPI(
         title="Memorist inspector",
         openapi_url=None,
         telemetry=NO_TELEMETRY,
-        middleware=[*request_spans(), Middleware(Watch, server.metrics), Middleware(Door, server, sessions)],
+        middleware=[*request_spans(), Middleware(RequestObserver, server.metrics), Middleware(Door, server, sessions)],
     )
     app.state.server, app.state.sessions, app.state.views = server, sessions, VIEWS
     for router in ROUTERS:

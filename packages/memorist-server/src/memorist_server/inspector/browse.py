@@ -71,7 +71,7 @@ def _hit(cursor: str) -> Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class JournalItem:
     """An entry of the journal as people read it: what was done, about which memories, and whether it can be undone."""
 
     id: str
@@ -86,7 +86,7 @@ class Change:
 
 def changes(
     engine: Engine, subject: str | None = None, limit: int = 20, verb: str | None = None, cursor: str | None = None
-) -> list[Change]:
+) -> list[JournalItem]:
     """Entries of the journal, newest first: all, those of a verb, or those about one memory."""
     return [_change(one) for one in engine.journal(verb, subject, limit, cursor)]
 
@@ -95,18 +95,18 @@ BY_PEOPLE = (FEEDBACK, JUDGED, INVALIDATE, PIN)
 """The verbs of entries that somebody asked for; all others were decided by gates, jobs and upkeep."""
 
 
-def decisions(engine: Engine, limit: int, within: int = 200) -> list[Change]:
+def decisions(engine: Engine, limit: int, within: int = 200) -> list[JournalItem]:
     """What was decided without anybody asking, newest first, as far as the newest `within` entries tell."""
     return [_change(one) for one in engine.store.journal(limit=within) if one.verb not in BY_PEOPLE][:limit]
 
 
-def changes_called(engine: Engine, ids: list[str], within: int = 1000) -> list[Change]:
+def changes_called(engine: Engine, ids: list[str], within: int = 1000) -> list[JournalItem]:
     """The entries with these ids, if they are among the newest `within` of the journal."""
     wanted = set(ids)
     return [_change(one) for one in engine.store.journal(limit=within) if one.id in wanted] if wanted else []
 
 
-def _change(entry: Entry) -> Change:
+def _change(entry: Entry) -> JournalItem:
     data = dict(entry.data)
     undone = data.get(UNDONE)
     able = undone is None and FINAL not in data and bool(data.keys() & _UNDOABLE)
@@ -114,7 +114,7 @@ def _change(entry: Entry) -> Change:
     for subject in entry.subjects[:1]:
         reason = reason.replace(subject, "it")
     reason = _ID.sub(lambda found: f"{found[0][:8]}…", reason)
-    return Change(entry.id, entry.at, entry.verb, reason, entry.subjects, data, cast("str | None", undone), able)
+    return JournalItem(entry.id, entry.at, entry.verb, reason, entry.subjects, data, cast("str | None", undone), able)
 
 
 def known(engine: Engine, id: str) -> Memory:

@@ -14,7 +14,7 @@ from memorist.model import MOST_CLASSIFIED, STATES, Entity, Filter, Memory, bare
 from memorist.recall.request import listing_filter
 from memorist.remember.entities import SUBJECT
 from memorist.text.words import fold
-from memorist.upkeep.walk import COUNTED, ROLES, TOGETHER, named
+from memorist.upkeep.walk import COUNTED, ROLES, TOGETHER, visible_entities
 from memorist_server.inspector.browse import newest, now_of
 
 RECENT = 200
@@ -40,7 +40,7 @@ def names_lately(engine: Engine, limit: int) -> list[Entity]:
     links = engine.store.links(list(ids), *ROLES) if ids else []
     counts = Counter(bare_name(link.target) for link in links if link.source in ids)
     best = [id for id, _ in counts.most_common(limit)]
-    known = named(engine.store, _everything(engine), best)
+    known = visible_entities(engine.store, _everything(engine), best)
     return [known[id] for id in best if id in known]
 
 
@@ -48,7 +48,9 @@ def names_like(engine: Engine, start: str, limit: int) -> list[Entity]:
     """The names that begin as given, shortest first, if a memory that may be seen mentions them."""
     begun, store = fold(start), engine.store
     alike = [
-        one for one in store.alike([begun]) if any(fold(name).startswith(begun) for name in (one.name, *one.aliases))
+        one
+        for one in store.entities_by_prefix([begun])
+        if any(fold(name).startswith(begun) for name in (one.name, *one.aliases))
     ]
     found = sorted(alike, key=lambda one: (len(one.name), one.name, one.id))[: 2 * limit]
     seen = _mentioned(engine, [one.id for one in found])
@@ -92,7 +94,7 @@ def lit(engine: Engine, question: str, recipe: str, limit: int) -> list[Lit]:
     scores |= {id: scores[stated[id]] for id in sorted(facts)}
     memories = engine.store.get(list(scores))
     pairs = _pairs(engine, memories)
-    known = named(engine.store, where, {id for pair in pairs.values() for id in pair})
+    known = visible_entities(engine.store, where, {id for pair in pairs.values() for id in pair})
     return [
         Lit(memories[id], known[pairs[id][0]].name, _relation(memories[id]), known[pairs[id][1]].name, score)
         for id, score in scores.items()

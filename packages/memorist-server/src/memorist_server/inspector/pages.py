@@ -28,9 +28,9 @@ from memorist.text.patterns import lazy
 from memorist_server.access.keys import RIGHTS
 from memorist_server.inspector import wording
 from memorist_server.rest.auth import Caller
-from memorist_server.rest.problems import Sort, status_of, title_of, told
+from memorist_server.rest.logs import log_private
+from memorist_server.rest.problems import Sort, public_wording, status_of, title_of
 from memorist_server.rest.server import Server
-from memorist_server.rest.watch import log_private
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -188,7 +188,7 @@ def error_page(
 def page_of(request: Request, error: Error) -> HTMLResponse:
     """One of our errors, as others may read it."""
     log_private(error, request.state.request_id)
-    detail, remedy = told(error, as_page)
+    detail, remedy = public_wording(error, as_page)
     return error_page(request, Sort("", status_of(type(error)), title_of(error), detail, remedy))
 
 

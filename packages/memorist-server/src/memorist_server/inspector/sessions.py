@@ -28,7 +28,7 @@ _VISITOR, _OWNER = "visitor", "owner"
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class BrowserSession:
     """A browser: its random number, until when it is let in, and what it has shown: a ticket, a key, or nothing."""
 
     nonce: str
@@ -42,7 +42,7 @@ class Session:
         return f"{self.holder}.{self.nonce}.{self.until}"
 
 
-class Sessions:
+class BrowserSessions:
     """Makes and reads sessions, all signed with one secret."""
 
     def __init__(self, server: Server) -> None:
@@ -53,11 +53,11 @@ class Sessions:
         self.cookie = f"memorist-{settings.port}"
         """Cookies do not tell ports apart, and several servers may run on one machine."""
 
-    def new(self, holder: str = _VISITOR) -> Session:
+    def new(self, holder: str = _VISITOR) -> BrowserSession:
         """A session that begins now."""
-        return Session(secrets.token_urlsafe(16), int(time.time()) + LASTS, holder)
+        return BrowserSession(secrets.token_urlsafe(16), int(time.time()) + LASTS, holder)
 
-    def read(self, headers: Headers) -> Session | None:
+    def read(self, headers: Headers) -> BrowserSession | None:
         """The session of a request; None if it has none, or one that is over or forged."""
         jar = SimpleCookie()
         try:
@@ -70,17 +70,17 @@ class Sessions:
         nonce, _, until = rest.partition(".")
         if not hmac.compare_digest(self._signed("session", payload), signature) or not until.isdecimal():
             return None
-        return Session(nonce, int(until), holder) if int(until) > time.time() else None
+        return BrowserSession(nonce, int(until), holder) if int(until) > time.time() else None
 
-    def token(self, session: Session) -> str:
+    def token(self, session: BrowserSession) -> str:
         """What each change in this session must carry."""
         return self._signed("change", session.payload)
 
-    def admits(self, session: Session, token: str) -> bool:
+    def admits(self, session: BrowserSession, token: str) -> bool:
         """Whether a change carries the token of its session."""
         return hmac.compare_digest(self.token(session).encode(), token.encode("utf-8", "surrogatepass"))
 
-    def caller(self, session: Session) -> Caller | None:
+    def caller(self, session: BrowserSession) -> Caller | None:
         """Whom a session stands for now; None if it must log in."""
         if session.holder == _OWNER and self._ticket_given:
             return Caller()
@@ -93,12 +93,12 @@ class Sessions:
     def _ticket_given(self) -> bool:
         return self._server.settings.ticket is not None
 
-    def of_key(self, secret: str) -> Session | None:
+    def of_key(self, secret: str) -> BrowserSession | None:
         """A session for the holder of a key; None if the key is unknown, revoked or expired."""
         key = self._server.keys.find(secret.strip())
         return None if key is None else self.new(key.id)
 
-    def of_ticket(self, ticket: str) -> Session | None:
+    def of_ticket(self, ticket: str) -> BrowserSession | None:
         """The owner's session, for whoever brings the ticket first; None for anybody else."""
         known = self._ticket
         if known is None or not hmac.compare_digest(known.encode(), ticket.encode("utf-8", "surrogatepass")):
@@ -106,7 +106,7 @@ class Sessions:
         self._ticket = None
         return self.new(_OWNER)
 
-    def keep(self, response: Response, request: HTTPConnection, session: Session) -> None:
+    def keep(self, response: Response, request: HTTPConnection, session: BrowserSession) -> None:
         """Give a browser its session: for this server only, unseen by scripts, and until the browser is closed."""
         value = f"{session.payload}.{self._signed('session', session.payload)}"
         secure = request.url.scheme == "https" or request.headers.get("origin", "").startswith("https://")

@@ -54,7 +54,7 @@ def funnel(recall: Recall) -> list[Passage]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StageRank:
     """Where an item stood after a stage, and where that is drawn."""
 
     rank: int
@@ -68,7 +68,7 @@ class Path:
     """The way of one item; None where it was no candidate yet."""
 
     item: Item
-    places: tuple[Place | None, ...]
+    places: tuple[StageRank | None, ...]
 
     @property
     def points(self) -> str:
@@ -76,7 +76,7 @@ class Path:
         return " ".join(f"{place.x:g},{place.y:g}" for place in self.places if place is not None)
 
     @property
-    def last(self) -> Place | None:
+    def last(self) -> StageRank | None:
         """Where it ends."""
         return next((place for place in reversed(self.places) if place is not None), None)
 
@@ -101,12 +101,12 @@ def slope(recall: Recall) -> Slope | None:
     wide = min(WIDEST, max(NARROWEST, WIDTH // max(1, len(steps) - 1)))
     ranks = [{one.memory.id: (rank, one.score) for rank, one in enumerate(step.candidates, 1)} for step in steps]
 
-    def place(column: int, item: Item) -> Place | None:
+    def place(column: int, item: Item) -> StageRank | None:
         found = ranks[column].get(item.memory.id)
         if found is None:
             return None
         x, y = MARGIN + column * wide, TOP + (min(found[0], lowest) - 1) * ROW
-        return Place(found[0], found[1], x, y)
+        return StageRank(found[0], found[1], x, y)
 
     paths = tuple(Path(item, tuple(place(column, item) for column in range(len(steps)))) for item in items)
     stages = tuple((step.stage, MARGIN + column * wide) for column, step in enumerate(steps))
@@ -125,7 +125,7 @@ def _standing(step: Step) -> list[tuple[str, float]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class RankChange:
     """The stage that brought an item to the rank it kept, and its rank before; None if it had no other."""
 
     stage: str
@@ -133,13 +133,13 @@ class Turn:
     after: int
 
 
-def turn(recall: Recall, id: str) -> Turn | None:
+def turn(recall: Recall, id: str) -> RankChange | None:
     """The last stage that changed the rank of an item, or else the one that ranked it first."""
-    found: Turn | None = None
+    found: RankChange | None = None
     for step in recall.trace.steps:
         rank = next((rank for rank, one in enumerate(step.candidates, 1) if one.memory.id == id), None)
         if rank is not None and (found is None or rank != found.after):
-            found = Turn(step.stage, None if found is None else found.after, rank)
+            found = RankChange(step.stage, None if found is None else found.after, rank)
     return found
 
 

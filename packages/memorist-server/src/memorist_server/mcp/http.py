@@ -21,9 +21,9 @@ from memorist_server.access.keys import Key, KeyRing
 from memorist_server.mcp.caller import KEY
 from memorist_server.mcp.server import LIMITS, MemoryServer
 from memorist_server.rest.connections import uvicorn_config
-from memorist_server.rest.limits import ConcurrencyLimit, Rate, bounded
+from memorist_server.rest.limits import ConcurrencyLimit, Rate, bound_body
 from memorist_server.rest.origin import OwnNames, check_body, is_loopback
-from memorist_server.rest.problems import FORBIDDEN, INTERNAL, UNKNOWN_KEY, Refusal, status_of, told
+from memorist_server.rest.problems import FORBIDDEN, INTERNAL, UNKNOWN_KEY, Refusal, public_wording, status_of
 from memorist_server.rest.server import Settings
 
 PATH = "/mcp"
@@ -62,7 +62,7 @@ class KeyGate:
             # A client listens for messages on a stream that stays open.
             room = self._streams if scope["method"] == "GET" else self._calls
             with room.place(key and key.id):
-                body = bounded(receive, self._limits.body_limit, self._limits.timeout)
+                body = bound_body(receive, self._limits.body_limit, self._limits.timeout)
                 await self._app(scope if key is None else _known(scope, key), body, send)
         except Refusal as refusal:
             answer = {"error": refusal.detail, "remedy": refusal.sort.remedy}
@@ -100,7 +100,7 @@ def _known(scope: Scope, key: Key) -> Scope:
 def _fail(error: Error) -> NoReturn:
     """Refuse a request because its key cannot be looked up."""
     _log.error("keys cannot be read: %s", error)
-    detail, remedy = told(error, as_tool)
+    detail, remedy = public_wording(error, as_tool)
     raise Refusal(replace(INTERNAL, status=status_of(type(error))), detail, remedy=remedy) from None
 
 

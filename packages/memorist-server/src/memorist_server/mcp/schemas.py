@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 
 from pydantic import BaseModel, Field, create_model
 
-from memorist.asking.wording import clipped
+from memorist.asking.wording import clip
 from memorist.engine.vocabulary import EntitySummary, Neighbourhood, Support
 from memorist.model import MOST, FieldInfo, Item, Memory, Recall, Remembered, fields_of, keywords_of, to_data
 from memorist.model.fields import members
@@ -260,14 +260,14 @@ def related_names(found: Neighbourhood) -> dict[str, Any]:
 
 
 def _told(support: Support) -> dict[str, Any]:
-    return {"id": support.id, "text": clipped(support.text, LONGEST), "at": to_data(support.at)}
+    return {"id": support.id, "text": clip(support.text, LONGEST), "at": to_data(support.at)}
 
 
 def _filled(data: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if value not in (None, [])}
 
 
-def recalled(found: Recall) -> dict[str, Any]:
+def recall_content(found: Recall) -> dict[str, Any]:
     """What a recall found and its recipe made of it; a text is told once, in a context that cites or by its memory."""
     whole = not found.cites_sources
     pins = [standing_memory(one, found.now, whole=whole) for one in found.standing]
@@ -301,7 +301,7 @@ def _recalled_memory(item: Item, now: datetime, *, whole: bool) -> dict[str, Any
 
 def standing_memory(memory: Memory, now: datetime, *, whole: bool = True) -> dict[str, Any]:
     """A pinned memory or standing wish, with a long text cut, and a note if it is still to happen."""
-    shown = {**_selected(memory, _MEMORY), "text": clipped(memory.text, LONGEST)}
+    shown = {**_selected(memory, _MEMORY), "text": clip(memory.text, LONGEST)}
     if not whole:
         del shown["text"]
     notes = {"notes": [ahead]} if (ahead := memory.times.planned(now)) else {}
@@ -324,12 +324,12 @@ def rated_memory(memory: Memory, verdict: str) -> dict[str, Any]:
     return _selected(memory, _RATED) | {"verdict": verdict}
 
 
-def erased(receipt: Receipt) -> dict[str, Any]:
+def erased_ids(receipt: Receipt) -> dict[str, Any]:
     """The ids of the forgotten memories."""
     return _selected(receipt, _ERASED)
 
 
-def counted(stats: StoreStats) -> dict[str, Any]:
+def space_size(stats: StoreStats) -> dict[str, Any]:
     """The size of a space."""
     return _selected(stats, _COUNTED)
 

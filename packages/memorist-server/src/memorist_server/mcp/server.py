@@ -28,10 +28,10 @@ from memorist.text.tokens import count_tokens
 from memorist_server.mcp.caller import Bounds
 from memorist_server.mcp.schemas import slim
 from memorist_server.mcp.tools import Tools
-from memorist_server.rest.problems import Refusal, is_private, told
+from memorist_server.rest.logs import error_trace
+from memorist_server.rest.problems import Refusal, is_private, public_wording
 from memorist_server.rest.server import Settings
 from memorist_server.rest.threads import OutOfTime
-from memorist_server.rest.watch import traced
 
 NAME = "memorist"
 RESOURCE = "memorist://memory/{id}"
@@ -149,12 +149,12 @@ def _explained(name: str, error: BaseException) -> str:
     if isinstance(error, OutOfTime):
         return f"{name} took too long; what it has begun may still finish. Ask for less at once, or try again later."
     if isinstance(error, Error) and not is_private(error):
-        return _sentences(*told(error, as_tool))
+        return _sentences(*public_wording(error, as_tool))
     incident = uuid4().hex
     private = f": {error}" if isinstance(error, Error) else ""
-    _log.error("%s failed (incident %s): %s%s", name, incident, json.dumps(traced(error)), private)
+    _log.error("%s failed (incident %s): %s%s", name, incident, json.dumps(error_trace(error)), private)
     if isinstance(error, Error):
-        return f"{_sentences(*told(error, as_tool))} The server's log calls this incident {incident}."
+        return f"{_sentences(*public_wording(error, as_tool))} The server's log calls this incident {incident}."
     return f"Internal error in Memorist. Find incident {incident} in the server's log, and report it."
 
 

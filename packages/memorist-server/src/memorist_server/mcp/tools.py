@@ -11,7 +11,7 @@ from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, TextContent
 from pydantic import Field
 
-from memorist.asking.wording import fenced
+from memorist.asking.wording import fence
 from memorist.engine.engine import Engine, up_to
 from memorist.engine.vocabulary import run_of
 from memorist.errors import InvalidInput, NotFound
@@ -42,13 +42,13 @@ from memorist_server.mcp.schemas import (
     SessionResult,
     StatusResult,
     Trust,
-    counted,
-    erased,
+    erased_ids,
     listed_names,
     memory_version,
     rated_memory,
-    recalled,
+    recall_content,
     related_names,
+    space_size,
     standing_memory,
     stored_memory,
     with_keywords,
@@ -140,7 +140,7 @@ class Tools:
         ask = engine.recall if in_session is None else partial(engine.recall_in_context, in_session)
         most = caller.max_classification
         found = ask(query, limit=limit, session=caller.session, max_classification=most, **options)
-        data = recalled(found)
+        data = recall_content(found)
         told = {"notice": NOTICE, "abstained": found.abstained}
         return _result(_context(data, found.shown_before), {**told, **data})
 
@@ -246,7 +246,7 @@ class Tools:
         engine, _ = self._open(context, "write")
         ids = [_known(engine, one).id for one in ([id] if isinstance(id, str) else id)]
         receipt = engine.forget(ids, soft=soft)
-        return _result(f"{'Ended' if soft else 'Erased'} {len(receipt.forgotten)}.", erased(receipt))
+        return _result(f"{'Ended' if soft else 'Erased'} {len(receipt.forgotten)}.", erased_ids(receipt))
 
     def status(self, context: Calling) -> Annotated[CallToolResult, StatusResult]:
         """Show how much is stored and pinned, and what you may do."""
@@ -259,7 +259,7 @@ class Tools:
         bounds = {"max_classification": caller.max_classification, "may_write": caller.may("write")}
         told = f"{stats.memories} memories in the space {stats.space}."
         told = f"{told}\n{_fence({'pinned': pins})}" if pins else told
-        return _result(told, counted(stats) | bounds | ({"notice": NOTICE, "pinned": pins} if pins else {}))
+        return _result(told, space_size(stats) | bounds | ({"notice": NOTICE, "pinned": pins} if pins else {}))
 
     def memory(self, id: str, context: Calling) -> str:
         """One whole memory, in a fence."""
@@ -338,7 +338,7 @@ def _context(found: dict[str, Any], shown_before: Sequence[str]) -> str:
 
 
 def _fence(data: dict[str, Any]) -> str:
-    return f"{NOTICE}\n{fenced(data)}"
+    return f"{NOTICE}\n{fence(data)}"
 
 
 def _result(text: str, data: dict[str, Any]) -> CallToolResult:

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 from memorist.errors import NotFound, StoreBusy, StoreError
 from memorist.stores.index_file import usage_files
 from memorist.stores.index_server import remove_sparse
-from memorist_server.postgres.database import Connection, adapt, connected, migrate, pending, recorded
-from memorist_server.postgres.pool import checked
+from memorist_server.postgres.database import (
+    Connection,
+    adapt,
+    connect_once,
+    migrate,
+    pending_migrations,
+    recorded_migrations,
+)
+from memorist_server.postgres.pool import check_conninfo
 from memorist_server.postgres.rewriting import rewrite
 from memorist_server.postgres.schema import ANSWERS, DISTRIBUTED
 from memorist_server.postgres.store import index_file_of
@@ -44,21 +51,21 @@ class Administration:
     """Administers a database; each call opens its own connection."""
 
     def __init__(self, url: str) -> None:
-        self._conninfo = checked(url)
+        self._conninfo = check_conninfo(url)
 
     def status(self) -> DatabaseStatus:
         """What is installed, and which migrations were applied; changes nothing."""
-        with connected(self._conninfo) as connection:
+        with connect_once(self._conninfo) as connection:
             return _status(connection)
 
     def migrate(self) -> list[str]:
         """Apply the missing migrations; returns their names."""
-        with connected(self._conninfo) as connection:
+        with connect_once(self._conninfo) as connection:
             return migrate(connection)
 
     def rewrite(self) -> None:
         """Rewrite the tables, so that the server's files hold nothing that was erased; others wait meanwhile."""
-        with connected(self._conninfo) as connection:
+        with connect_once(self._conninfo) as connection:
             migrate(connection)
             if not rewrite(connection, wait=REWRITE_PATIENCE):
                 raise StoreBusy(
@@ -71,7 +78,7 @@ class Administration:
 
         The answers about it are erased in a statement of its own: a cluster keeps them on another node.
         """
-        with connected(self._conninfo) as connection:
+        with connect_once(self._conninfo) as connection:
             migrate(connection)
             adapt(connection)
             gone = _delete(connection, space)
@@ -84,7 +91,7 @@ class Administration:
 
     def distribute(self) -> list[str]:
         """Distribute the tables over the nodes of a Citus cluster by space; returns the newly distributed ones."""
-        with connected(self._conninfo) as connection:
+        with connect_once(self._conninfo) as connection:
             migrate(connection)
             _install_citus(connection)
             return distribute(connection)
@@ -109,14 +116,14 @@ def _status(connection: Connection) -> DatabaseStatus:
     assert row is not None
     server, database = row
     versions: dict[str, str] = dict(connection.execute(EXTENSIONS).fetchall())
-    done = recorded(connection)
+    done = recorded_migrations(connection)
     return DatabaseStatus(
         server=server,
         database=database,
         pgvector=versions.get("vector"),
         citus=versions.get("citus"),
         migrated=tuple(sorted(done)),
-        pending=tuple(migration.name for migration in pending(connection)),
+        pending=tuple(migration.name for migration in pending_migrations(connection)),
         spaces=_spaces(connection) if done else None,
         distributed=tuple(_distributed(connection)) if "citus" in versions else (),
     )

@@ -19,9 +19,9 @@ from psycopg.types import TypeInfo
 
 from memorist.errors import InvalidInput, NotFound, StoreError
 from memorist.model import LONGEST_SPACE
-from memorist.stores.rows import Row, said
+from memorist.stores.rows import Row, text_fingerprint
 from memorist.stores.sql.database import NO_VALUES, Migration, Values, missing_migrations
-from memorist_server.postgres.failures import translated
+from memorist_server.postgres.failures import translate_failures
 from memorist_server.postgres.schema import (
     ACCESS,
     DISTRIBUTED,
@@ -37,7 +37,7 @@ FETCHED = 2_000
 """Rows of a long answer that are held at a time."""
 
 
-class Database:
+class PostgresDatabase:
     """A connection and its space, which every statement knows as `%(space)s`."""
 
     def __init__(self, connection: Connection, space: str) -> None:
@@ -154,7 +154,7 @@ def _fill_saying(connection: Connection) -> None:
         with connection.cursor() as cursor:
             cursor.executemany(
                 "UPDATE memorist.memories SET said = %s WHERE space = %s AND row = %s",
-                [(said(text), space, row) for space, row, text in rows],
+                [(text_fingerprint(text), space, row) for space, row, text in rows],
             )
         last = rows[-1][0], rows[-1][1]
 
@@ -184,25 +184,25 @@ MIGRATIONS = (
 )
 
 
-def recorded(connection: Connection) -> set[str]:
+def recorded_migrations(connection: Connection) -> set[str]:
     """The migrations that were applied; none if there are no tables of ours."""
     if connection.execute(OURS).fetchone() is None:
         return set()
     return {name for (name,) in connection.execute("SELECT name FROM memorist.migrations")}
 
 
-def pending(connection: Connection) -> list[Migration]:
+def pending_migrations(connection: Connection) -> list[Migration]:
     """The migrations that a database lacks; refuses one of a newer version."""
-    return missing_migrations(recorded(connection), MIGRATIONS, "the database")
+    return missing_migrations(recorded_migrations(connection), MIGRATIONS, "the database")
 
 
 def migrate(connection: Connection) -> list[str]:
     """Apply the missing migrations, one process at a time; returns their names."""
-    if not pending(connection):
+    if not pending_migrations(connection):
         return []
     with connection.transaction():
         connection.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
-        missing = pending(connection)  # another process may have been faster
+        missing = pending_migrations(connection)  # another process may have been faster
         _install_vector(connection)
         connection.execute("CREATE SCHEMA IF NOT EXISTS memorist")
         connection.execute('CREATE TABLE IF NOT EXISTS memorist.migrations (name TEXT COLLATE "C" PRIMARY KEY)')
@@ -235,9 +235,9 @@ def _install_vector(connection: Connection) -> None:
 
 
 @contextmanager
-def connected(conninfo: str) -> Generator[Connection]:
+def connect_once(conninfo: str) -> Generator[Connection]:
     """One connection outside any pool, so that a failure to connect is reported at once."""
-    with translated(), psycopg.connect(conninfo, autocommit=True) as connection:
+    with translate_failures(), psycopg.connect(conninfo, autocommit=True) as connection:
         yield connection
 
 
@@ -246,7 +246,7 @@ def prepare(conninfo: str, space: str, *, create: bool = True) -> None:
     if not space or "\0" in space or len(space.encode("utf-8", "replace")) > LONGEST_SPACE:
         remedy = f"Use between 1 and {LONGEST_SPACE} bytes, without NUL."
         raise InvalidInput(f"{space[:40]!r} is not a valid space name", remedy=remedy)
-    with connected(conninfo) as connection:
+    with connect_once(conninfo) as connection:
         migrate(connection)
         adapt(connection)
         known = connection.execute("SELECT 1 FROM memorist.spaces WHERE space = %s", (space,)).fetchone()

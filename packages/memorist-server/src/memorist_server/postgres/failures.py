@@ -87,7 +87,7 @@ _FAILURES = (
 
 
 @contextmanager
-def translated() -> Generator[None]:
+def translate_failures() -> Generator[None]:
     """Raise our errors for the server errors that a user can act on; all others pass unchanged."""
     try:
         yield

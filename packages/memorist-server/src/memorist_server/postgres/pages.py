@@ -15,11 +15,11 @@ from pgvector import HalfVector
 
 from memorist.stores.index.paging import DIGEST
 from memorist.stores.index_file import Counters
-from memorist.stores.index_server import Manifest
+from memorist.stores.index_server import IndexManifest
 from memorist.stores.rows import Row
 from memorist.stores.sql.database import NO_VALUES, Values
 from memorist.stores.sql.writes import Write
-from memorist_server.postgres.database import Database
+from memorist_server.postgres.database import PostgresDatabase
 from memorist_server.postgres.statements import CLEAR_LISTS
 
 KEPT = 2
@@ -68,15 +68,15 @@ class ServerPages:
         self._ask = ask
         self._write = write
 
-    def newest(self) -> Manifest | None:
+    def newest(self) -> IndexManifest | None:
         for token, epoch, seq, rows, listing, digests in self._ask(NEWEST):
-            return Manifest(token, Counters(epoch, seq), rows, listing, digests)
+            return IndexManifest(token, Counters(epoch, seq), rows, listing, digests)
         return None
 
     def get(self, digests: Sequence[bytes]) -> list[Row]:
         return self._ask(GET, {"digests": list(digests)})
 
-    def publish(self, manifest: Manifest, read: Callable[[int], bytes]) -> bool:
+    def publish(self, manifest: IndexManifest, read: Callable[[int], bytes]) -> bool:
         pages = {digest: page for page, digest in enumerate(_split(manifest.digests))}
         for _ in range(ATTEMPTS):
             missing = [digest for some in _together(pages) for digest in self._unknown(self._ask, some)]
@@ -101,17 +101,17 @@ class ServerPages:
             if not self._write(lambda write, some=some: self._drop(write, some, numbers)):
                 return
 
-    def _add(self, manifest: Manifest, batch: Sequence[tuple[bytes, bytes]], write: Write[HalfVector]) -> bool:
+    def _add(self, manifest: IndexManifest, batch: Sequence[tuple[bytes, bytes]], write: Write[HalfVector]) -> bool:
         """Keep pages, unless something was erased since their index was made."""
         if not _is_of_these_rows(manifest, write):
             return False
         unknown = set(self._unknown(write.db.execute, [digest for digest, _ in batch]))
         write.db.execute("SET LOCAL synchronous_commit = off")  # the list, which is written last, waits for all
-        assert isinstance(write.db, Database)
+        assert isinstance(write.db, PostgresDatabase)
         write.db.copy(ADD, ADDED, ({"digest": digest, "data": data} for digest, data in batch if digest in unknown))
         return True
 
-    def _list(self, manifest: Manifest, digests: Sequence[bytes], write: Write[HalfVector]) -> bool:
+    def _list(self, manifest: IndexManifest, digests: Sequence[bytes], write: Write[HalfVector]) -> bool:
         """List an index of which every page is there; the oldest is listed no more."""
         if not _is_of_these_rows(manifest, write):
             return False
@@ -136,7 +136,7 @@ class ServerPages:
         return [digest for digest in digests if digest not in known]
 
 
-def _is_of_these_rows(manifest: Manifest, write: Write[HalfVector]) -> bool:
+def _is_of_these_rows(manifest: IndexManifest, write: Write[HalfVector]) -> bool:
     """Whether the database lists the file: it was made from these rows, and nothing was erased since."""
     since, tokens = write.reads.index_files()
     return manifest.at.seq >= since and manifest.token in tokens

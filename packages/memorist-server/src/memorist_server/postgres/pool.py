@@ -19,7 +19,7 @@ from psycopg_pool import ConnectionPool
 
 from memorist.errors import Closed, InvalidInput, StoreUnavailable
 from memorist_server.postgres.database import Connection, adapt
-from memorist_server.postgres.failures import LOST_NODE, translated
+from memorist_server.postgres.failures import LOST_NODE, translate_failures
 
 T = TypeVar("T")
 Pool = ConnectionPool[Any]
@@ -41,7 +41,7 @@ LONGEST_PAUSE = 0.2
 LOST_RACES = (errors.SerializationFailure, errors.DeadlockDetected)
 
 
-def checked(url: str) -> str:
+def check_conninfo(url: str) -> str:
     """A connection string, parsed here so that the error for a bad one does not repeat it."""
     given: dict[str, Any] | None = None
     with suppress(psycopg.ProgrammingError):
@@ -128,7 +128,7 @@ def _begin(connection: Connection, kind: str = "", *, wait: float = PATIENCE) ->
         connection.execute(f"SET LOCAL lock_timeout = {_milliseconds(wait)}".encode())
 
 
-class Connections:
+class PostgresConnections:
     """The connections of one store, from a shared pool."""
 
     def __init__(self, url: str, most: int = MOST_CONNECTIONS) -> None:
@@ -156,7 +156,7 @@ class Connections:
     def snapshot(self) -> Generator[Connection]:
         """A connection whose statements all see one state, for as long as the context lasts."""
         pool = self._current()
-        with translated():
+        with translate_failures():
             connection = self._retried(_begun, keep=True)
             try:
                 yield connection
@@ -180,7 +180,7 @@ class Connections:
     def _retried(self, job: Callable[[Connection], T], *, keep: bool = False) -> T:
         """Run a job, with retries: a connection from the pool may be dead, and is then replaced by the next one."""
         pool, deadline, pause = self._current(), time.monotonic() + PATIENCE, 0.01
-        with translated():
+        with translate_failures():
             while True:
                 connection = pool.getconn()
                 try:

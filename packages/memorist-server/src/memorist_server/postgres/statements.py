@@ -80,7 +80,7 @@ _READ = ReadStatements(
     by_ids=f"{_SELECT} AND m.id = ANY(%(ids)s)",
     history=f"{_SELECT} AND (m.id = %(id)s OR m.version_of = %(id)s) ORDER BY m.version DESC",
     by_keys=f"{_SELECT} AND m.key = ANY(%(keys)s) ORDER BY m.row",
-    by_saying=f"{_SELECT} AND m.said = ANY(%(said)s) AND m.version_of IS NULL ORDER BY m.row",
+    by_text=f"{_SELECT} AND m.said = ANY(%(said)s) AND m.version_of IS NULL ORDER BY m.row",
     by_position=f"""
         {_SELECT} AND m.session = %(session)s AND m.position BETWEEN %(first)s AND %(last)s AND m.version_of IS NULL
         ORDER BY m.position, m.row
@@ -181,8 +181,10 @@ _READ = ReadStatements(
         ORDER BY l.source, l.relation, l.target
     """,
     deleted="SELECT id FROM memorist.deletions WHERE space = %(space)s AND seq > %(seen)s",
-    lacking=f"{_SELECT} AND {_WITHOUT_VECTORS} ORDER BY m.row LIMIT %(limit)s",
-    any_lacking=f"SELECT 1 FROM memorist.memories AS m WHERE m.space = %(space)s AND {_WITHOUT_VECTORS} LIMIT 1",
+    without_vectors=f"{_SELECT} AND {_WITHOUT_VECTORS} ORDER BY m.row LIMIT %(limit)s",
+    any_without_vectors=(
+        f"SELECT 1 FROM memorist.memories AS m WHERE m.space = %(space)s AND {_WITHOUT_VECTORS} LIMIT 1"
+    ),
 )
 
 _WRITE = WriteStatements(

@@ -19,9 +19,9 @@ from memorist.stores.sql.database import NO_VALUES, Values
 from memorist.stores.sql.reads import Noted, Reads
 from memorist.stores.sql.store import SqlStore
 from memorist.stores.sql.writes import Write
-from memorist_server.postgres.database import Connection, Database, connected, prepare
+from memorist_server.postgres.database import Connection, PostgresDatabase, connect_once, prepare
 from memorist_server.postgres.pages import ServerPages
-from memorist_server.postgres.pool import Connections, checked
+from memorist_server.postgres.pool import PostgresConnections, check_conninfo
 from memorist_server.postgres.rewriting import LARGEST
 from memorist_server.postgres.rewriting import rewrite as rewrite_tables
 from memorist_server.postgres.statements import POSTGRES, SIZE
@@ -34,7 +34,7 @@ SCRUB_PATIENCE = 2.0
 class PostgresStore(SqlStore[HalfVector]):
     """A space in a database. Threads, processes and machines may share it; a fork must open it again."""
 
-    def __init__(self, connections: Connections, space: str, *, index_in_server: int | None = None) -> None:
+    def __init__(self, connections: PostgresConnections, space: str, *, index_in_server: int | None = None) -> None:
         self._connections = connections
         self._pages = ServerPages(self._ask, self._write)
         fewest = FEWEST if index_in_server is None else index_in_server
@@ -53,9 +53,9 @@ class PostgresStore(SqlStore[HalfVector]):
         Without `create`, a space that does not exist is refused. From `index_in_server` memories on, its index is kept
         in the server, too; 0 for never.
         """
-        conninfo = checked(url)
+        conninfo = check_conninfo(url)
         prepare(conninfo, space, create=create)
-        return cls(Connections(conninfo), space, index_in_server=index_in_server)
+        return cls(PostgresConnections(conninfo), space, index_in_server=index_in_server)
 
     def scrub(self, *, rewrite: bool = False) -> bool:
         """Rewrite the tables if asked to and if they are small; otherwise their files keep what was erased."""
@@ -64,7 +64,7 @@ class PostgresStore(SqlStore[HalfVector]):
         if not self._outdated_index_files(wait=SCRUB_PATIENCE):
             return False
         self._pages.sweep()
-        with connected(self._connections.url) as connection:
+        with connect_once(self._connections.url) as connection:
             return rewrite_tables(connection, wait=SCRUB_PATIENCE, largest=LARGEST)
 
     def close(self) -> None:
@@ -86,12 +86,12 @@ class PostgresStore(SqlStore[HalfVector]):
             yield self._reads(connection)
 
     def _reads(self, connection: Connection, noted: Noted | None = None) -> Reads:
-        database = Database(connection, self._space)
+        database = PostgresDatabase(connection, self._space)
         return Reads(database, POSTGRES, lenient=True, waiting=self._waiting, noted=noted)
 
     def _write(self, change: Callable[[Write[HalfVector]], T], *, wait: float | None = None) -> T:
         def job(connection: Connection) -> tuple[T, Write[HalfVector]]:
-            write = Write[HalfVector](Database(connection, self._space), POSTGRES, self._noted)
+            write = Write[HalfVector](PostgresDatabase(connection, self._space), POSTGRES, self._noted)
             return self._carry_out(write, change), write
 
         done, write = self._connections.write(job, wait=wait)
@@ -109,7 +109,7 @@ class PostgresStore(SqlStore[HalfVector]):
             self._pages.sweep()
 
     def _ask(self, sql: str, values: Values = NO_VALUES) -> list[Row]:
-        return self._connections.read(lambda connection: Database(connection, self._space).execute(sql, values))
+        return self._connections.read(lambda connection: PostgresDatabase(connection, self._space).execute(sql, values))
 
     def _size(self, reads: Reads) -> int:
         return reads.value(SIZE)

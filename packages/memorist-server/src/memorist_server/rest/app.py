@@ -26,12 +26,13 @@ from memorist_server.access.home import Catalogue, catalogue_of, key_ring
 from memorist_server.rest.auth import Auth
 from memorist_server.rest.connections import uvicorn_config
 from memorist_server.rest.description import describe, page
-from memorist_server.rest.problems import TYPE, Refusal, documented, of_error, of_sort, of_status, problem
+from memorist_server.rest.logs import log_private, set_up
+from memorist_server.rest.metrics import RequestObserver
+from memorist_server.rest.problems import TYPE, Refusal, of_error, of_sort, of_status, problem, problem_responses
 from memorist_server.rest.routes import memories, sessions, upkeep
 from memorist_server.rest.server import Server, Settings, note_migrated
 from memorist_server.rest.threads import end_soon
 from memorist_server.rest.tracing import NO_TELEMETRY, flush, request_spans, start_exporting
-from memorist_server.rest.watch import Watch, log_private, set_up
 
 ABOUT = """The memory of AI agents, over HTTP. Writes accept an `Idempotency-Key`, every response has an
 `X-Request-Id`, and errors are `application/problem+json` documents with a remedy."""
@@ -49,9 +50,9 @@ def create_app(settings: Settings, server: Server | None = None) -> FastAPI:
         lifespan=_life,
         docs_url=None,
         redoc_url=None,
-        responses=documented(),
+        responses=problem_responses(),
         telemetry=NO_TELEMETRY,
-        middleware=[*request_spans(), Middleware(Watch, server.metrics), Middleware(Auth, server)],
+        middleware=[*request_spans(), Middleware(RequestObserver, server.metrics), Middleware(Auth, server)],
     )
     app.state.server = server
     for router in (
@@ -131,7 +132,7 @@ def prepare(settings: Settings) -> Catalogue:
 
 def serve(settings: Settings, workers: int = 1, factory: str = f"{__name__}:from_environment") -> None:
     """Serve until a signal to stop; then finish the running requests and close every space."""
-    with listening(settings.host, settings.port) as door:
+    with listening_socket(settings.host, settings.port) as door:
         serve_on(door, settings, workers, factory)
 
 
@@ -152,7 +153,7 @@ def serve_on(door: socket.socket, settings: Settings, workers: int, factory: str
         uvicorn.Server(config).run(sockets=[door])
 
 
-def listening(host: str, port: int) -> socket.socket:
+def listening_socket(host: str, port: int) -> socket.socket:
     """A listening socket.
 
     It states its protocol because asyncio disables Nagle's algorithm only for TCP; with it, each response would wait

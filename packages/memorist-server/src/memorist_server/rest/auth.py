@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from memorist.model import MOST_CLASSIFIED
 from memorist_server.access.keys import Key
-from memorist_server.rest.limits import bounded, checked_length
+from memorist_server.rest.limits import bound_body, check_length
 from memorist_server.rest.origin import check_body
 from memorist_server.rest.problems import UNKNOWN_KEY, Refusal
 from memorist_server.rest.remote import Lookups
@@ -68,9 +68,9 @@ class Auth:
         settings, upload = self._server.settings, path.endswith(UPLOADS)
         check_body(scope["method"], headers, upload=upload)
         most = settings.upload_limit if upload else settings.body_limit
-        checked_length(headers.get("content-length"), most)
+        check_length(headers.get("content-length"), most)
         with self._server.room.place(caller.id):
-            await self._app(scope, bounded(receive, most, settings.timeout), send)
+            await self._app(scope, bound_body(receive, most, settings.timeout), send)
 
     def _caller(self, headers: Headers) -> Caller:
         scheme, _, secret = headers.get("authorization", "").partition(" ")

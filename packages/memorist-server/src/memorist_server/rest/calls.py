@@ -26,6 +26,7 @@ from memorist.files import Scratch
 from memorist.model import SPACE_PATTERN, to_data
 from memorist_server.access.idempotency import KeyReused, RequestUnderWay, Ticket
 from memorist_server.rest.auth import UPLOADS, Caller
+from memorist_server.rest.logs import failure, log_private
 from memorist_server.rest.problems import (
     FORBIDDEN,
     INTERNAL,
@@ -40,7 +41,6 @@ from memorist_server.rest.problems import (
 )
 from memorist_server.rest.server import Server
 from memorist_server.rest.threads import OutOfTime
-from memorist_server.rest.watch import failure, log_private
 
 T = TypeVar("T")
 Verb = Callable[[Engine], T]
@@ -234,7 +234,7 @@ def _event(name: str, data: bytes) -> bytes:
     return b"event: " + name.encode() + b"\ndata: " + data + b"\n\n"
 
 
-async def received(call: Call, name: str) -> tuple[Path, Scratch]:
+async def receive_file(call: Call, name: str) -> tuple[Path, Scratch]:
     """The body as a file in a new folder, which the caller must close."""
     scratch = await _scratch(call)
     path = scratch.folder / name

@@ -73,13 +73,13 @@ class ConcurrencyLimit:
                 del self._by_caller[who]
 
 
-def checked_length(length: str | None, most: int) -> None:
+def check_length(length: str | None, most: int) -> None:
     """Refuse a body whose Content-Length is too large."""
     if most and length is not None and length.isdigit() and int(length) > most:
         raise _too_large(most)
 
 
-def bounded(receive: Receive, most: int, seconds: float, clock: Callable[[], float] = monotonic) -> Receive:
+def bound_body(receive: Receive, most: int, seconds: float, clock: Callable[[], float] = monotonic) -> Receive:
     """The same body, refused if it grows too large, or if it is late as a whole.
 
     It has `seconds`, and more as it arrives: a large one may take longer, but one byte at a time is too slow.

@@ -225,10 +225,10 @@ def of_error(error: errors.Error, request_id: str) -> JSONResponse:
     """The response to one of our errors, without paths of the server."""
     status = status_of(type(error))
     headers = {"Retry-After": str(RETRY_SOON)} if status == 503 else {}
-    return problem(status, type_of(type(error)), title_of(error), *told(error), request_id, headers)
+    return problem(status, type_of(type(error)), title_of(error), *public_wording(error), request_id, headers)
 
 
-def told(error: errors.Error, speak: Speak = as_route) -> tuple[str, str]:
+def public_wording(error: errors.Error, speak: Speak = as_route) -> tuple[str, str]:
     """The problem and the remedy as others may read them: in their words, without paths of the server."""
     detail = title_of(error) if is_private(error) else str(error.problem)
     return without_folders(detail), without_folders(in_words(error.remedy, speak))
@@ -303,7 +303,7 @@ def _retry(response: dict[str, Any]) -> dict[str, Any]:
     return response | {"headers": {"Retry-After": header}}
 
 
-def documented() -> dict[int | str, dict[str, Any]]:
+def problem_responses() -> dict[int | str, dict[str, Any]]:
     """Every problem, as OpenAPI describes responses."""
     found = {status: _documented(status, {**one, "type": TYPE + one["type"]}) for status, one in _EXAMPLES.items()}
     for sort in _SORTS:

@@ -171,29 +171,29 @@ def answer_of(verb: Callable[..., Any]) -> Any:
     """The response model for what a verb returns; a list is the `items` of an object."""
     kind = get_type_hints(verb)["return"]
     chosen = next(one for one in members(kind) if one is not type(None))
-    return items_of(get_args(chosen)[0]) if get_origin(chosen) is list else shown(chosen)
+    return items_of(get_args(chosen)[0]) if get_origin(chosen) is list else response_type(chosen)
 
 
 @cache
 def items_of(kind: Any) -> type[ResponseModel]:
     """The response model for several values."""
-    each = shown(kind)
+    each = response_type(kind)
     fields: dict[str, Any] = {"items": (list[each], ...)}
     return create_model(f"{each.__name__.capitalize()}List", __base__=ResponseModel, **fields)
 
 
-def shown(kind: Any) -> Any:
+def response_type(kind: Any) -> Any:
     """A type as responses have it."""
     if get_origin(kind) is Annotated:
-        return shown(get_args(kind)[0])
+        return response_type(get_args(kind)[0])
     if len(members(kind)) > 1:
-        return Union[tuple(shown(one) for one in members(kind))]  # noqa: UP007  # from a list
+        return Union[tuple(response_type(one) for one in members(kind))]  # noqa: UP007  # from a list
     if kind is datetime:
         return Instant
     if _is_series(kind):
-        return list[shown(get_args(kind)[0])]
+        return list[response_type(get_args(kind)[0])]
     if _is_mapping(kind):
-        return dict[str, shown(get_args(kind)[1])]
+        return dict[str, response_type(get_args(kind)[1])]
     return _model(kind) if is_dataclass(kind) else kind
 
 
@@ -204,7 +204,10 @@ _BUILDING: set[Any] = set()
 def _details() -> dict[str, Any]:
     """What an item has besides, if the request asks for details."""
     return {
-        "memory": (shown(Memory) | None, Field(None, description="The whole memory, if details were requested.")),
+        "memory": (
+            response_type(Memory) | None,
+            Field(None, description="The whole memory, if details were requested."),
+        ),
         "explanation": (
             answer_of(Verbs.explain) | None,
             Field(None, description="How it got its place, if details were requested."),
@@ -215,7 +218,8 @@ def _details() -> dict[str, Any]:
 @cache
 def _finished(kind: Any) -> type[ResponseModel]:
     fields: dict[str, Any] = {
-        one.name: (shown(one.type), Field(..., description=one.description or None)) for one in json_fields(kind)
+        one.name: (response_type(one.type), Field(..., description=one.description or None))
+        for one in json_fields(kind)
     }
     if kind is Item:
         fields |= _details()

@@ -11,18 +11,19 @@ from time import perf_counter
 from typing import Any
 
 from memorist.engine.engine import Engine
-from memorist.engine.open import model_runs, sharing_embedder
+from memorist.engine.open import model_runs, space_opener
 from memorist_server.access.home import Catalogue, Home, home_of
 from memorist_server.access.idempotency import Answers
 from memorist_server.access.keys import KeyRing
 from memorist_server.rest.connections import ConnectionLimits
 from memorist_server.rest.limits import ConcurrencyLimit, Rate
+from memorist_server.rest.logs import note
+from memorist_server.rest.metrics import Metrics
 from memorist_server.rest.origin import OwnNames, is_loopback
 from memorist_server.rest.quotas import Quota
 from memorist_server.rest.remote import Readiness
-from memorist_server.rest.spaces import Open, Spaces, loaded, out_of_the_way
+from memorist_server.rest.spaces import Open, Spaces, load_engine, out_of_the_way
 from memorist_server.rest.threads import VerbThreads
-from memorist_server.rest.watch import Metrics, note
 
 MIB = 1024 * 1024
 
@@ -122,7 +123,7 @@ class Settings:
 
 def spaces_of(settings: Settings, catalogue: Catalogue, metrics: Metrics) -> Spaces:
     """The spaces of a server. They share one embedder, so that its model is loaded once."""
-    open_space = sharing_embedder(settings.config, settings.embedder, settings.models)
+    open_space = space_opener(settings.config, settings.embedder, settings.models)
 
     def opening(url: str, *, background: bool) -> Open:
         return lambda name: open_space(url, name, background)
@@ -131,7 +132,7 @@ def spaces_of(settings: Settings, catalogue: Catalogue, metrics: Metrics) -> Spa
 
     def opened(name: str) -> Engine:
         began = perf_counter()
-        engine = loaded(kept(name))
+        engine = load_engine(kept(name))
         metrics.opened(perf_counter() - began)
         return engine
 

@@ -32,7 +32,7 @@ Run = Callable[[Callable[[], None]], object]
 """Runs something, at once or in another thread."""
 
 
-def loaded(engine: Engine) -> Engine:
+def load_engine(engine: Engine) -> Engine:
     """An engine whose index was read, so that no verb waits for it; what goes wrong shows at its first use."""
     with suppress(Exception):
         engine.store.view()

@@ -15,7 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memorist.errors import InvalidInput, MissingExtra
 from memorist.ports.notices import API, span
 from memorist_server.rest.auth import HEALTH
-from memorist_server.rest.watch import method_of, note, route_of
+from memorist_server.rest.logs import note
+from memorist_server.rest.metrics import method_of, route_of
 
 if TYPE_CHECKING:
     from fastapi.telemetry import TelemetryConfig

@@ -34,7 +34,7 @@ def test_the_first_answer_is_explained_at_once(agent: Browser) -> None:
     assert page.status == 200
     for words in ("Ann lives in Oslo.", "found by", "1st by its words", "weighted_sum: rank 1", "tokens"):
         assert words in page.text
-    for stage in ("search", "keyword", "reread", "limit", "did not run: no embedder"):
+    for stage in ("search", "keyword", "rerank_blend", "limit", "did not run: no embedder"):
         assert stage in page.text
     assert "svg" in page.tags and "How each rose and fell" in page.text
 
@@ -48,7 +48,7 @@ def test_any_item_can_be_explained(agent: Browser) -> None:
 def test_looking_does_not_count_as_use(shared: Inspected, agent: Browser) -> None:
     page = lab(agent)
     id = next(one for one in page.links if "item=" in one).partition("item=")[2]
-    lab(agent, **{"memorist.reread.weight": "0.5", "with": "mnemo"})
+    lab(agent, **{"memorist.rerank_blend.weight": "0.5", "with": "mnemo"})
     memory = shared.memory().get(id)
     assert memory is not None and (memory.usage is None or memory.usage.recalls == 0)
 

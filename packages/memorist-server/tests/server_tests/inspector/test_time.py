@@ -131,5 +131,5 @@ def test_postgresql_answers_alike(inspecting: Inspecting, database: str) -> None
     browser = made.browser()
     then = browser.get(f"{HOME}/time?q=Bea&as_of=2024-03-01").text.partition("What held then")[2]
     assert "Bea lives in Oslo." in then and "Paris" not in then
-    lab = browser.get(f"{HOME}/lab?q=Where+does+Bea+live%3F&memorist.reread.weight=0.5").text
+    lab = browser.get(f"{HOME}/lab?q=Where+does+Bea+live%3F&memorist.rerank_blend.weight=0.5").text
     assert "Why it is first" in lab and "Bea lives in Paris." in lab and "[recipes.memorist.set]" in lab

@@ -15,7 +15,7 @@ import memorist
 from memorist.model import Kind, Link
 from memorist.ports import Batch
 from memorist.testing import FakeClock, FakeEmbedder
-from memorist_server.mcp.schemas import recalled
+from memorist_server.mcp.schemas import recall_content
 from memorist_server.mcp.server import MemoryServer
 from server_tests.mcp.servers import call, problem, text
 
@@ -164,7 +164,7 @@ def test_facts_reach_an_agent_as_sentences() -> None:
 def test_an_abstention_names_what_was_shown_before() -> None:
     with memorist.open(":memory:", embedder="none", config={}) as engine:
         found = replace(engine.recall("Where is it?"), abstained=True, shown_before=("a1",))
-    assert recalled(found)["shown_before"] == ["a1"]
+    assert recall_content(found)["shown_before"] == ["a1"]
 
 
 def test_a_recall_without_a_limit_shows_ten_memories_as_on_every_surface(engine: memorist.Engine) -> None:

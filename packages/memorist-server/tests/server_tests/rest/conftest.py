@@ -14,7 +14,7 @@ import uvicorn
 
 from memorist.client import Client, connect
 from memorist_server.access.home import catalogue_of, key_ring
-from memorist_server.rest.app import create_app, listening
+from memorist_server.rest.app import create_app, listening_socket
 from memorist_server.rest.connections import uvicorn_config
 from memorist_server.rest.server import Settings
 
@@ -54,7 +54,7 @@ Serve = Callable[..., Running]
 @contextmanager
 def running(settings: Settings, create: Callable[[Settings], Any] = create_app) -> Generator[Running]:
     app = create(settings)
-    with listening("127.0.0.1", 0) as door:
+    with listening_socket("127.0.0.1", 0) as door:
         port = door.getsockname()[1]
         server = uvicorn.Server(uvicorn_config(app, settings.of_connections, log_config=None))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [door]}, daemon=True)

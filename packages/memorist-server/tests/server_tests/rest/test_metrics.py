@@ -13,13 +13,13 @@ import numpy as np
 
 import memorist
 from memorist.engine.engine import Engine
-from memorist.models.together import Runs, Together
+from memorist.models.batched import BatchedModel, Runs
 from memorist.ports import Batch, Job
 from memorist_server.access.home import catalogue_of
 from memorist_server.rest.limits import ConcurrencyLimit
+from memorist_server.rest.metrics import Metrics
 from memorist_server.rest.spaces import Spaces
 from memorist_server.rest.threads import VerbThreads
-from memorist_server.rest.watch import Metrics
 from server_tests.rest.conftest import Serve
 
 LINE = re.compile(r"(?:# (?:HELP|TYPE) [a-z_]+ .+|[a-z_]+(?:\{.*\})? [0-9.e+-]+)")
@@ -58,7 +58,10 @@ def test_runs_of_a_model_are_counted_by_its_kind_and_what_waits() -> None:
         end.wait(20)
         return [np.zeros((1, 1), np.float32)]
 
-    first, second = Together(slow, 0, "embedder"), Together(lambda _: [np.zeros((1, 1), np.float32)], 0, "reranker")
+    first, second = (
+        BatchedModel(slow, 0, "embedder"),
+        BatchedModel(lambda _: [np.zeros((1, 1), np.float32)], 0, "reranker"),
+    )
     callers = [threading.Thread(target=runs.run, args=(first, [batch]), kwargs={"question": True})]
     callers[0].start()
     assert begun.wait(20)

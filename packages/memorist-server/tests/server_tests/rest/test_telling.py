@@ -15,9 +15,10 @@ from memorist import errors
 from memorist.engine.engine import Engine
 from memorist.engine.verbs import SessionVerbs, Verbs
 from memorist.surfaces.cli import main
-from memorist_server.rest.problems import STATUS, documented, status_of
+from memorist_server.rest.logs import JsonLines
+from memorist_server.rest.metrics import Metrics
+from memorist_server.rest.problems import STATUS, problem_responses, status_of
 from memorist_server.rest.schemas import answer_of
-from memorist_server.rest.watch import JsonLines, Metrics
 from server_tests.rest.conftest import Running
 
 PROBLEM = {"type", "title", "status", "detail", "remedy", "request_id"}
@@ -30,7 +31,7 @@ def all_errors() -> list[type[errors.Error]]:
 
 def test_every_error_has_a_status_that_is_documented() -> None:
     assert set(all_errors()) == set(STATUS)
-    assert {status_of(one) for one in all_errors()} <= documented().keys()
+    assert {status_of(one) for one in all_errors()} <= problem_responses().keys()
 
     class Newer(errors.StoreBusy): ...
 

@@ -21,7 +21,7 @@ from memorist_server.inspector.views import (
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SpaceView:
     """A view of a space: its name in the path, its title in the menu, and the key that leads to it after `g`."""
 
     name: str
@@ -30,15 +30,15 @@ class View:
 
 
 VIEWS = (
-    View("overview", "Overview", "o"),
-    View("memories", "Memories", "m"),
-    View("lab", "Recall lab", "l"),
-    View("time", "Time", "t"),
-    View("graph", "Graph", "g"),
-    View("sessions", "Sessions", "s"),
-    View("journal", "Journal", "j"),
-    View("audit", "Audit", "a"),
-    View("bench", "Bench", "b"),
+    SpaceView("overview", "Overview", "o"),
+    SpaceView("memories", "Memories", "m"),
+    SpaceView("lab", "Recall lab", "l"),
+    SpaceView("time", "Time", "t"),
+    SpaceView("graph", "Graph", "g"),
+    SpaceView("sessions", "Sessions", "s"),
+    SpaceView("journal", "Journal", "j"),
+    SpaceView("audit", "Audit", "a"),
+    SpaceView("bench", "Bench", "b"),
 )
 ROUTERS: tuple[APIRouter, ...] = tuple(
     one.router for one in (entrance, overview, memories, memory, lab, time, graph, sessions, journal, bench)

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from memorist_server.inspector.access import Form
 from memorist_server.inspector.calls import home_of
 from memorist_server.inspector.pages import show
-from memorist_server.inspector.sessions import Sessions
+from memorist_server.inspector.sessions import BrowserSessions
 from memorist_server.rest.auth import Caller
 from memorist_server.rest.server import Server
 
@@ -35,7 +35,7 @@ async def spaces(request: Request, key: str | None = None, next: str = "/") -> R
 
 
 def _enter_with_ticket(request: Request, ticket: str, place: str) -> Response:
-    sessions: Sessions = request.app.state.sessions
+    sessions: BrowserSessions = request.app.state.sessions
     session = sessions.of_ticket(ticket)
     if session is None:
         return show(request, "login.html", 403, failed="ticket", next="/", ticketed=True)
@@ -56,7 +56,7 @@ async def login_page(request: Request, next: str = "/") -> Response:
 async def login(request: Request) -> Response:
     """Exchange a key for a session."""
     form: Form = request.state.form
-    sessions: Sessions = request.app.state.sessions
+    sessions: BrowserSessions = request.app.state.sessions
     session = await to_thread.run_sync(partial(sessions.of_key, form.get("key", "")))
     place = _own(form.get("next", "/"))
     if session is None:

@@ -39,7 +39,7 @@ LABEL = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GraphQuery:
     """What an address asks for."""
 
     centres: tuple[str, ...]
@@ -174,13 +174,13 @@ async def graph(request: Request, call: Reading) -> Response:
     return show(request, "graph.html", view="graph", asked=asked, ways=ways, hops=HOPS, limits=LIMITS, **found)
 
 
-def _asked(params: QueryParams) -> Asked:
+def _asked(params: QueryParams) -> GraphQuery:
     centres = tuple(dict.fromkeys(one for one in params.getlist("name") if one.strip()))
     if len(centres) > MOST_CENTRES:
         raise InvalidInput(
             f"A picture grows from at most {MOST_CENTRES} names", remedy="Take some out, or begin with another name."
         )
-    return Asked(
+    return GraphQuery(
         centres,
         params.get("q", "").strip(),
         _one_of("hops", params.get("hops"), HOPS, 1),
@@ -199,7 +199,7 @@ def _one_of(name: str, given: str | None, known: Sequence[int], usual: int) -> i
     return numbers[given]
 
 
-def _found(engine: Engine, asked: Asked) -> dict[str, Any]:
+def _found(engine: Engine, asked: GraphQuery) -> dict[str, Any]:
     recipes = lighting_recipes(engine)
     matches = names_like(engine, asked.start, SUGGESTED) if asked.start else []
     lately = names_lately(engine, SUGGESTED)
@@ -221,7 +221,7 @@ def _found(engine: Engine, asked: Asked) -> dict[str, Any]:
     }
 
 
-def _centres(asked: Asked, matches: Sequence[Entity], lately: Sequence[Entity]) -> Sequence[str]:
+def _centres(asked: GraphQuery, matches: Sequence[Entity], lately: Sequence[Entity]) -> Sequence[str]:
     """The names to grow from: the best match, those of the address, or the one that was mentioned most lately."""
     if asked.start:
         return [one.name for one in matches[:1]]
@@ -238,7 +238,7 @@ def _light(picture: Picture, reached: Iterable[Lit]) -> None:
         relation.count = len(relation.grounds)
 
 
-def _grow(picture: Picture, engine: Engine, centres: Iterable[str], asked: Asked) -> None:
+def _grow(picture: Picture, engine: Engine, centres: Iterable[str], asked: GraphQuery) -> None:
     for centre in centres:
         around = engine.neighbours(centre, asked.hops, asked.limit, max_classification=MOST_CLASSIFIED)
         if not around.known:

@@ -30,7 +30,7 @@ SUGGESTED = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LabQuery:
     """What an address asks for."""
 
     query: str
@@ -62,9 +62,9 @@ class Asked:
         return {name.removeprefix(start): value for name, value in self.params.items() if name.startswith(start)}
 
 
-def asked(params: QueryParams) -> Asked:
+def asked(params: QueryParams) -> LabQuery:
     """What an address asks for; empty fields count as left out."""
-    return Asked(
+    return LabQuery(
         params.get("q", "").strip(),
         params.get("recipe") or None,
         params.get("with") or None,
@@ -114,12 +114,12 @@ async def absence(request: Request, call: Reading) -> Response:
     return show(request, "absence.html", absence=told, memory=memory)
 
 
-def _trial(engine: Engine, given: Asked) -> Trial:
+def _trial(engine: Engine, given: LabQuery) -> Trial:
     recipe = given.recipe or usual_recipe(engine)
     return Trial(engine, given.query, given.options, recipe, given.moved(recipe))
 
 
-def _found(engine: Engine, given: Asked) -> dict[str, Any]:
+def _found(engine: Engine, given: LabQuery) -> dict[str, Any]:
     trial = _trial(engine, given)
     common: dict[str, Any] = {
         "recipes": list(engine.recipes),
@@ -150,7 +150,7 @@ class Other:
     problem: str | None = None
 
 
-def _answered(engine: Engine, trial: Trial, given: Asked) -> dict[str, Any]:
+def _answered(engine: Engine, trial: Trial, given: LabQuery) -> dict[str, Any]:
     answer = trial.recall()
     other = _other(engine, trial, given)
     compared = None if other is None or other.recall is None else other.recall
@@ -169,7 +169,7 @@ def _answered(engine: Engine, trial: Trial, given: Asked) -> dict[str, Any]:
     }
 
 
-def _other(engine: Engine, trial: Trial, given: Asked) -> Other | None:
+def _other(engine: Engine, trial: Trial, given: LabQuery) -> Other | None:
     """The answer to compare with: by the second recipe, or by the same one before its numbers were moved."""
     if given.other is None and not trial.settings:
         return None

@@ -29,7 +29,7 @@ ACTIONS = ("pin", "unpin", *VERDICTS, "invalidate")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MemoryRow:
     """A memory in a list, with its score if it was searched for by a recall."""
 
     memory: Memory
@@ -37,10 +37,10 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ListPage:
     """A page of a list."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[MemoryRow, ...]
     cursor: str | None = None
     abstained: bool = False
 
@@ -66,16 +66,16 @@ async def memories(request: Request, call: Reading) -> Response:
     )
 
 
-def _found(engine: Engine, chosen: Selection) -> Found:
+def _found(engine: Engine, chosen: Selection) -> ListPage:
     if not chosen.query:
         page = newest(engine, PAGE, chosen.cursor, **chosen.filters)
-        return Found(tuple(map(Row, page.items)), page.cursor)
+        return ListPage(tuple(map(MemoryRow, page.items)), page.cursor)
     if chosen.how == "recall":
         recall = engine.recall(chosen.query, limit=RECALLED, track=False, **chosen.filters)
-        return Found(tuple(Row(item.memory, item.score) for item in recall.items), None, recall.abstained)
+        return ListPage(tuple(MemoryRow(item.memory, item.score) for item in recall.items), None, recall.abstained)
     skip = int(chosen.cursor) if chosen.cursor and chosen.cursor.isdecimal() and len(chosen.cursor) < 6 else 0
     page = with_words(engine, chosen.query, PAGE, skip, **chosen.filters)
-    return Found(tuple(map(Row, page.items)), page.cursor)
+    return ListPage(tuple(map(MemoryRow, page.items)), page.cursor)
 
 
 @router.post("/change")

@@ -31,7 +31,7 @@ LESSONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StepRow:
     """A step of a session, with the reward that it was given or that was read from what followed."""
 
     number: int
@@ -82,10 +82,10 @@ def _found(engine: Engine, id: str) -> dict[str, Any]:
     }
 
 
-def _step(memory: Memory) -> Step:
+def _step(memory: Memory) -> StepRow:
     said, usage = memory.metadata, memory.usage
     stated = said.get("reward")
-    return Step(
+    return StepRow(
         memory.origin.position or 0,
         memory,
         str(said.get("observation") or memory.text),
@@ -108,7 +108,7 @@ def spans(numbers: Iterable[int]) -> list[tuple[int, int]]:
     return found
 
 
-def _lessons(engine: Engine, steps: Sequence[Step]) -> dict[str, list[tuple[Memory, list[tuple[int, int]]]]]:
+def _lessons(engine: Engine, steps: Sequence[StepRow]) -> dict[str, list[tuple[Memory, list[tuple[int, int]]]]]:
     """What rests on the steps, by kind, each with the spans of its steps."""
     numbers = {one.memory.id: one.number for one in steps}
     rests: dict[str, list[int]] = {}

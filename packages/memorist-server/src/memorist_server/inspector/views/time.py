@@ -34,7 +34,7 @@ SUGGESTED = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TimeQuery:
     """What an address asks for: a name or a question, a moment on each clock, and a fact to look at closely."""
 
     query: str
@@ -43,9 +43,9 @@ class Asked:
     fact: str | None
 
 
-def asked(params: QueryParams) -> Asked:
+def asked(params: QueryParams) -> TimeQuery:
     """What an address asks for; empty fields count as left out."""
-    return Asked(
+    return TimeQuery(
         params.get("q", "").strip(), _moment(params, "as_of"), _moment(params, "known_at"), params.get("fact") or None
     )
 
@@ -66,7 +66,7 @@ async def time(request: Request, call: Reading) -> Response:
     return show(request, "time.html", view="time", asked=given, **found)
 
 
-def _found(engine: Engine, given: Asked) -> dict[str, Any]:
+def _found(engine: Engine, given: TimeQuery) -> dict[str, Any]:
     if not given.query:
         return {"facts": None, "names": names_lately(engine, SUGGESTED)}
     about = facts_about(engine, given.query)
@@ -100,7 +100,7 @@ def _behind(engine: Engine, query: str, answer: Recall) -> Sequence[Memory]:
     return [*facts_behind(engine, found), *said]
 
 
-def _answer(engine: Engine, given: Asked) -> Recall:
+def _answer(engine: Engine, given: TimeQuery) -> Recall:
     options: RecallOptions = {"limit": ANSWERS, "as_of": given.as_of, "known_at": given.known_at}
     return Trial(engine, given.query, options, usual_recipe(engine), {}).recall()
 
@@ -108,7 +108,7 @@ def _answer(engine: Engine, given: Asked) -> Recall:
 class _Handles:
     """Where the two handles stand; at the far end they stand for now."""
 
-    def __init__(self, scale: Scale, given: Asked, now: datetime) -> None:
+    def __init__(self, scale: Scale, given: TimeQuery, now: datetime) -> None:
         self.as_of, self.known_at = given.as_of or now, given.known_at or now
         self.as_of_x = scale.x(given.as_of)
         self.known_at_x = scale.x(given.known_at)

@@ -330,7 +330,7 @@ async def recall(call: ReadCall, body: RecallBody) -> Any:
     """Find what matters for a question, with a context ready for a prompt."""
     options = body.given("query", "details")
     query, details = body.query, body.details
-    return await call.answer(lambda engine: recalled(engine, engine.recall(query, **options), details))
+    return await call.answer(lambda engine: recall_json(engine, engine.recall(query, **options), details))
 
 
 @recall_router.post("/explain", response_model=answer_of(Verbs.explain))
@@ -360,7 +360,7 @@ async def feedback(call: WriteCall, body: FeedbackBody) -> Any:
     return await call.answer(lambda engine: engine.feedback(body.id, body.verdict, given))
 
 
-def recalled(engine: Engine, found: Recall, details: bool) -> dict[str, Any]:
+def recall_json(engine: Engine, found: Recall, details: bool) -> dict[str, Any]:
     """A recall as JSON; with details, each item has its whole memory and its explanation."""
     data: dict[str, Any] = to_data(found)
     if details:

@@ -19,11 +19,11 @@ from memorist.errors import NotFound
 from memorist.model import Doc, GateDecision
 from memorist_server.rest.auth import Caller
 from memorist_server.rest.calls import ReadCall, WriteCall
+from memorist_server.rest.metrics import CONTENT_TYPE
 from memorist_server.rest.routes import SPACE
-from memorist_server.rest.routes.memories import RecallBody, recalled
-from memorist_server.rest.schemas import ResponseModel, answer_of, body_of, example, items_of, shown
+from memorist_server.rest.routes.memories import RecallBody, recall_json
+from memorist_server.rest.schemas import ResponseModel, answer_of, body_of, example, items_of, response_type
 from memorist_server.rest.server import Server
-from memorist_server.rest.watch import CONTENT_TYPE
 
 router = APIRouter(prefix=f"{SPACE}/sessions", tags=["sessions"])
 
@@ -54,7 +54,7 @@ class SessionData:
     gates: Annotated[tuple[GateDecision, ...], Doc("What gates decided about the goal.")]
 
 
-@router.post("", status_code=201, response_model=shown(SessionData))
+@router.post("", status_code=201, response_model=response_type(SessionData))
 async def open_session(call: WriteCall, body: SessionBody) -> Any:
     """Open a session; a known id continues that session."""
     return await call.answer(lambda engine: _told(engine.session(**body.given())), makes=True)
@@ -83,7 +83,9 @@ async def recall_in_context(call: ReadCall, id: str, body: RecallBody) -> Any:
     """Recall with the session's goal and last steps before the question; a plain recall for an unknown session."""
     options = body.given("query", "details")
     query, details = body.query, body.details
-    return await call.answer(lambda engine: recalled(engine, engine.recall_in_context(id, query, **options), details))
+    return await call.answer(
+        lambda engine: recall_json(engine, engine.recall_in_context(id, query, **options), details)
+    )
 
 
 def _told(session: Session) -> SessionData:

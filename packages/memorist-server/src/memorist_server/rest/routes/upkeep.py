@@ -20,7 +20,7 @@ from memorist_server.rest.calls import (
     ReadCall,
     WriteCall,
     download,
-    received,
+    receive_file,
     with_progress,
 )
 from memorist_server.rest.routes import SPACE
@@ -198,7 +198,7 @@ async def ingest(call: WriteCall, body: IngestBody) -> Any:
 )
 async def ingest_file(call: WriteCall, query: Annotated[FileQuery, Query()]) -> Any:
     """Keep the texts of a file: a chat, notes, a log or an export of another product."""
-    path, scratch = await received(call, _plain_name(query.name))
+    path, scratch = await receive_file(call, _plain_name(query.name))
     given = query.given("name")
 
     async def work(progress: Progress) -> Any:
@@ -235,7 +235,7 @@ async def backup(call: AdminCall) -> Response:
 @moving_router.post("/import", response_model=answer_of(Verbs.import_), openapi_extra=_body(BYTES))
 async def import_(call: AdminCall, query: Annotated[ImportQuery, Query()]) -> Any:
     """Import an export; known memories stay as they are."""
-    path, scratch = await received(call, "import.jsonl")
+    path, scratch = await receive_file(call, "import.jsonl")
     try:
         return await call.answer(lambda engine: engine.import_(path, **query.given()), long=True, makes=True)
     finally:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memorist.models.batched import QUESTIONS_PER_MEMORY, RUNS, BatchedModel, Runs, cores
 from memorist.models.embedders.local import OnnxEmbedder
 from memorist.models.folder import of_set
 from memorist.models.rerankers.local import CrossReranker
-from memorist.models.together import QUESTIONS_PER_MEMORY, RUNS, Runs, Together, cores
 
 BUSY = 99
 """A text that keeps the model busy until the test lets it go."""
@@ -49,7 +49,7 @@ class Office:
     def __init__(self, tokens: int) -> None:
         self.model = Model()
         self.runs = Runs(1)
-        self._shared = Together(self.model, tokens)
+        self._shared = BatchedModel(self.model, tokens)
         self._callers = ThreadPoolExecutor(32)
 
     def ask(self, *texts: int, length: int = 1, question: bool = True) -> Future[list[list[int]]]:
@@ -162,7 +162,7 @@ def test_no_more_runs_at_once_than_cores() -> None:
             at_once -= 1
         return [inputs["ids"][:, 0]]
 
-    runs, model = Runs(3), Together(run, 0)
+    runs, model = Runs(3), BatchedModel(run, 0)
     batches = [{"ids": np.array([[text]])} for text in range(12)]
 
     def ask(_: int) -> list[int]:
@@ -182,7 +182,7 @@ def test_who_is_interrupted_leaves_the_core_and_what_others_wait_for() -> None:
             raise KeyboardInterrupt
         return Model.__call__(office.model, inputs)
 
-    shared = Together(run, 100)
+    shared = BatchedModel(run, 100)
     with office.busy():
         asked = [
             office._callers.submit(office.runs.run, shared, [{"ids": np.array([[text]])}], question=True)
@@ -200,12 +200,12 @@ def test_a_forked_process_runs_though_its_parent_was_busy() -> None:
     model = Model()
     with ThreadPoolExecutor(cores()) as callers:
         busy = [{"ids": np.array([[BUSY]])}]
-        asked = [callers.submit(Together(model, 0), busy, question=True) for _ in range(cores())]
+        asked = [callers.submit(BatchedModel(model, 0), busy, question=True) for _ in range(cores())]
         for _ in asked:
             assert model.begun.acquire(timeout=60)
         child = os.fork()
         if child == 0:
-            made = RUNS.run(Together(Model(), 0), [{"ids": np.array([[1]])}], question=True)
+            made = RUNS.run(BatchedModel(Model(), 0), [{"ids": np.array([[1]])}], question=True)
             os._exit(0 if made[0][0].tolist() == [2] else 1)
         model.go.set()
         assert os.waitpid(child, 0)[1] == 0

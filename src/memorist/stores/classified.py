@@ -1,7 +1,7 @@
-"""The part of a store that lies between two classifications.
+"""The part of a store between two classifications, as a store of its own.
 
-Whoever holds a part sees a store in which nothing else exists: no row, name, link, job, entry, count or statistic of
-another classification. A caller with a cap holds the part from 0 to the cap. A write holds the part of its own
+In a classified store nothing else exists: no row, name, link, job, entry, count or statistic of
+another classification. A caller with a cap gets the part from 0 to the cap. A write gets the part of its own
 classification only, so that it neither changes nor meets what is more or less secret.
 """
 
@@ -23,11 +23,11 @@ from memorist.model import (
     Link,
     Memory,
     bare_name,
-    marked,
-    marked_classification,
+    classification_of_name,
+    mark_name,
 )
 from memorist.ports import Batch, Entry, Held, Job, Page, Plan, Reader, Record, Store, StoreStats, Vectors, View
-from memorist.stores.apart import moved_apart
+from memorist.stores.id_collisions import move_collisions
 from memorist.stores.rules import cursor_after, position_of
 
 ALL = 2**62
@@ -37,8 +37,8 @@ MENTIONS = ("subject", "object", "mentions")
 """Relations of the links from a memory to the entities that it mentions."""
 
 
-class PartReader:
-    """Answers questions about a part of a store, from outside or within a write."""
+class ClassifiedReader:
+    """Reads the rows of a store between two classifications, from outside or within a write."""
 
     def __init__(self, reader: Reader, lowest: int, highest: int, *, alone: bool = False) -> None:
         self._reader = reader
@@ -60,11 +60,11 @@ class PartReader:
     def history(self, id: str) -> list[Memory]:
         return self._seen(self._reader.history(id))
 
-    def keyed(self, keys: Sequence[str]) -> list[Memory]:
-        return self._seen(self._reader.keyed(keys))
+    def by_key(self, keys: Sequence[str]) -> list[Memory]:
+        return self._seen(self._reader.by_key(keys))
 
-    def saying(self, texts: Sequence[str]) -> list[Memory]:
-        return self._seen(self._reader.saying(texts))
+    def by_text(self, texts: Sequence[str]) -> list[Memory]:
+        return self._seen(self._reader.by_text(texts))
 
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
         return self._seen(self._reader.turns(session, first, last))
@@ -91,7 +91,7 @@ class PartReader:
         """The memories and entities among these ids that are not in the part."""
         asked = set(ids)
         known = self._reader.get(sorted(asked))
-        names = (id for id in asked - known.keys() if not self.holds(marked_classification(id)))
+        names = (id for id in asked - known.keys() if not self.holds(classification_of_name(id)))
         return {*names, *self._foreign(known)}
 
     def _foreign(self, memories: Mapping[str, Memory]) -> set[str]:
@@ -100,22 +100,22 @@ class PartReader:
     def entities(self, names: Sequence[str]) -> list[Entity]:
         return self._known(self._reader.entities(names))
 
-    def named(self, ids: Sequence[str]) -> list[Entity]:
-        return self._known(self._reader.named(ids))
+    def entities_by_id(self, ids: Sequence[str]) -> list[Entity]:
+        return self._known(self._reader.entities_by_id(ids))
 
-    def alike(self, names: Sequence[str]) -> list[Entity]:
-        return self._known(self._reader.alike(names))
+    def entities_by_prefix(self, names: Sequence[str]) -> list[Entity]:
+        return self._known(self._reader.entities_by_prefix(names))
 
     def _known(self, entities: Iterable[Entity]) -> list[Entity]:
-        return [one for one in entities if self.holds(marked_classification(one.id))]
+        return [one for one in entities if self.holds(classification_of_name(one.id))]
 
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
         found = self._reader.jobs(None if task is None else self._marked(task), ALL, subject)
-        jobs = [job for job in found if self.holds(marked_classification(job.task))][:limit]
+        jobs = [job for job in found if self.holds(classification_of_name(job.task))][:limit]
         return jobs if self._own is None else [replace(job, task=bare_name(job.task)) for job in jobs]
 
     def _marked(self, task: str) -> str:
-        return task if self._own is None else marked(task, self._own)
+        return task if self._own is None else mark_name(task, self._own)
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         asked = limit
@@ -142,7 +142,7 @@ class PartReader:
         batch = replace(batch, erased=[id for id in batch.erased if id not in hidden])
         there = self._reader.get(list(given))
         if foreign := self._foreign(there):
-            batch = moved_apart(batch, [there[id] for id in sorted(foreign)], self._reader)
+            batch = move_collisions(batch, [there[id] for id in sorted(foreign)], self._reader)
         return replace(
             batch,
             jobs=[replace(job, task=self._marked(job.task)) for job in batch.jobs],
@@ -155,13 +155,13 @@ class PartReader:
         if not entries:
             return []
         known = {**self._reader.get([id for one in entries for id in one.subjects]), **given}
-        return [replace(one, id=marked(one.id, _classification(one, known, self._own))) for one in entries]
+        return [replace(one, id=mark_name(one.id, _classification(one, known, self._own))) for one in entries]
 
 
 def _classification(entry: Entry, known: Mapping[str, Memory], own: int | None = None) -> int:
     """How secret an entry is: as it is marked, or else as secret as the most secret memory it is about."""
     if bare_name(entry.id) != entry.id:
-        return marked_classification(entry.id)
+        return classification_of_name(entry.id)
     about = [known[id].worth.classification for id in entry.subjects if id in known]
     return max((*about, *(() if own is None else (own,))), default=USUAL_CLASSIFICATION)
 
@@ -174,8 +174,8 @@ def too_classified(classification: int, highest: int) -> TooClassified:
     )
 
 
-class Part(PartReader):
-    """A part of a store, which has the verbs of a store."""
+class ClassifiedStore(ClassifiedReader):
+    """A store that has only the rows between two classifications."""
 
     def __init__(self, store: Store, lowest: int, highest: int, *, alone: bool = False) -> None:
         super().__init__(store, lowest, highest, alone=alone)
@@ -228,7 +228,7 @@ class Part(PartReader):
         """`put` the batch that a plan makes from the part, with no other write in between."""
 
         def planned(reader: Reader) -> Batch:
-            part = PartReader(reader, self.lowest, self.highest, alone=self._own is not None)
+            part = ClassifiedReader(reader, self.lowest, self.highest, alone=self._own is not None)
             return part.marked_batch(plan(part))
 
         return self._store.update(planned, draft)
@@ -272,7 +272,7 @@ class Part(PartReader):
         """Refused: all memories change their generation together."""
         raise partial_work()
 
-    def lacking(self, embedding: str, limit: int) -> list[Memory]:
+    def without_vectors(self, embedding: str, limit: int) -> list[Memory]:
         """Refused, as `prepare` is."""
         raise partial_work()
 

@@ -1,4 +1,4 @@
-"""Memories that stand under an id which another classification needs.
+"""Memories whose id another classification needs.
 
 Ids tell classifications apart. A classified memory that was written before they did may have the very id that a memory
 of the usual classification gets now. It moves to an id of its own, in the write that needs the old one.
@@ -14,7 +14,7 @@ from memorist.model import CLAIMS, DENIES, STATES, Memory, fingerprint
 from memorist.ports import Batch, Reader
 
 
-def moved_apart(batch: Batch, foreign: Sequence[Memory], reader: Reader) -> Batch:
+def move_collisions(batch: Batch, foreign: Sequence[Memory], reader: Reader) -> Batch:
     """The batch with other memories moved out of its way, with all they have but their journal."""
     rows = {row.id: row for one in foreign for row in (*reader.history(one.id), one)}
     ids = {id: fingerprint("apart", id, row.worth.classification) for id, row in rows.items()}
@@ -24,7 +24,7 @@ def moved_apart(batch: Batch, foreign: Sequence[Memory], reader: Reader) -> Batc
         return ids.get(id, id)
 
     stated = reader.get([link.target for link in links if link.relation in (STATES, DENIES)]).values()
-    facts = reader.keyed([row.origin.key for row in stated if row.origin.key and row.id not in ids])
+    facts = reader.by_key([row.origin.key for row in stated if row.origin.key and row.id not in ids])
     moved = [_renamed(row, ids) for row in rows.values()]
     citing = [after for row in facts if row.id not in ids and (after := _recited(row, ids)) != row]
     return replace(

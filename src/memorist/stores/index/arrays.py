@@ -137,7 +137,7 @@ class Unfetched(StoreBusy):
     """Pages of an index are gone or damaged: it was replaced, or something was erased."""
 
 
-class Reading(IntEnum):
+class AccessPattern(IntEnum):
     """How an array is read: as a whole by nearly every search, in long runs, or some rows here and there."""
 
     WHOLE = 0
@@ -150,7 +150,7 @@ class Chosen(NamedTuple):
 
     array: NDArray[Any]
     places: NDArray[np.intp] | None = None
-    read: Reading = Reading.WHOLE
+    read: AccessPattern = AccessPattern.WHOLE
     grows: bool = True
 
 
@@ -280,7 +280,7 @@ class Mapped:
         return list(dict.fromkeys(name.partition("/")[0] for name in own))
 
     def _fetched(self, name: str) -> tuple[Fetch | None, str]:
-        whole = self._parts[self._at + name][1].read == Reading.WHOLE
+        whole = self._parts[self._at + name][1].read == AccessPattern.WHOLE
         return None if whole else self._fetch, self._at + name
 
 
@@ -301,7 +301,7 @@ def read_about(file: int) -> dict[str, Any]:
 
 def map_parts(file: int, listed: Mapping[str, Sequence[Any]]) -> Mapped:
     """Map the arrays of an open file after checking every byte of them; raises `Damaged` if one differs."""
-    memory, parts = mapped(file), {name: Listed(*one) for name, one in listed.items()}
+    memory, parts = map_file(file), {name: Listed(*one) for name, one in listed.items()}
     for one in parts.values():
         data = np.frombuffer(memory, np.uint64, _pages(one.nbytes) // 8, one.place)
         if blake2b(_sums(data), digest_size=16).hexdigest() != one.digest:
@@ -309,7 +309,7 @@ def map_parts(file: int, listed: Mapping[str, Sequence[Any]]) -> Mapped:
     return arrays_in(memory, parts)
 
 
-def mapped(file: int) -> mmap.mmap:
+def map_file(file: int) -> mmap.mmap:
     """An open file in memory; what is changed there reaches no file."""
     flags = mmap.MAP_PRIVATE | getattr(mmap, "MAP_NORESERVE", 0)
     return mmap.mmap(file, 0, flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)

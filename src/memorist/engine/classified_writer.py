@@ -1,4 +1,4 @@
-"""A desk: everything that writes within one classification.
+"""Everything that writes within one classification.
 
 A write meets only rows of its own classification. So it cannot replace, end, repeat or tell of a row that is more
 secret, and what is secret leaves no trace in a row that is less so.
@@ -21,7 +21,7 @@ from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Clock, Job, Store
 from memorist.ports.notices import Notices
 from memorist.remember.policy import Policy
-from memorist.stores.part import Part
+from memorist.stores.classified import ClassifiedStore
 
 if TYPE_CHECKING:
     from memorist.remember.entities import Find
@@ -36,8 +36,8 @@ BATCH = 256
 
 
 @dataclass(frozen=True)
-class Means:
-    """What all desks of an engine share."""
+class WriteServices:
+    """What the writers of all classifications share."""
 
     store: Store
     embedder: StoreEmbedder | None
@@ -67,17 +67,17 @@ class Means:
         return Gates(self.policy, self.clock)
 
 
-class Desk:
+class ClassifiedWriter:
     """Writes memories, sessions and notes of one classification. Thread-safe.
 
     Each part is imported and made when it is first used: a process that only recalls needs none.
     """
 
-    def __init__(self, classification: int, means: Means) -> None:
+    def __init__(self, classification: int, services: WriteServices) -> None:
         self.classification = classification
-        self.store = Part(means.store, classification, classification, alone=True)
-        self.embedder = means.embedder and means.embedder.within(self.store)
-        self._means = means
+        self.store = ClassifiedStore(services.store, classification, classification, alone=True)
+        self.embedder = services.embedder and services.embedder.within(self.store)
+        self._services = services
 
     @cached_property
     def writer(self) -> Writer:
@@ -85,14 +85,14 @@ class Desk:
         from memorist.remember.entities import names
         from memorist.remember.writer import Writer
 
-        means = self._means
+        services = self._services
         return Writer(
             self.store,
             self.embedder,
-            means.gates,
-            extract=means.extract,
-            tags=means.tags,
-            find=means.find or names,
+            services.gates,
+            extract=services.extract,
+            tags=services.tags,
+            find=services.find or names,
             follow_up_jobs=self._follow_up_jobs,
         )
 
@@ -101,24 +101,24 @@ class Desk:
         """Has a language model read facts in new memories."""
         from memorist.remember.llm_facts import FactReader
 
-        return FactReader(self.store, self._means.clock, self._means.askers)
+        return FactReader(self.store, self._services.clock, self._services.askers)
 
     @cached_property
     def sessions(self) -> Sessions:
         """The sessions of this classification."""
         from memorist.remember.sessions import IDLE, Sessions
 
-        means = self._means
+        services = self._services
         return Sessions(
             self.store,
             self.writer,
-            means.clock,
-            askers=means.askers,
-            notices=means.notices,
-            idle=IDLE if means.idle is None else means.idle,
-            on_new_job=means.on_new_job,
+            services.clock,
+            askers=services.askers,
+            notices=services.notices,
+            idle=IDLE if services.idle is None else services.idle,
+            on_new_job=services.on_new_job,
             cut_notes=self._cut_notes,
-            overwrite=means.overwrite,
+            overwrite=services.overwrite,
             classification=self.classification,
         )
 
@@ -127,14 +127,14 @@ class Desk:
         """The notes of this classification; its files are in a folder of their own unless it is the usual one."""
         from memorist.upkeep.consolidate import Notebook
 
-        return Notebook(self.store, self._notes, self._means.askers, self.writer, self.classification)
+        return Notebook(self.store, self._notes, self._services.askers, self.writer, self.classification)
 
     def _cut_notes(self, ids: Collection[str], now: datetime) -> Collection[str]:
         return self.notebook.forget(ids, now)
 
     @property
     def _notes(self) -> Path | None:
-        folder = self._means.notes
+        folder = self._services.notes
         if folder is None or self.classification == USUAL_CLASSIFICATION:
             return folder
         return folder / f"classification-{self.classification}"
@@ -150,7 +150,7 @@ class Desk:
 
     def read_facts(self, job: Job) -> None:
         """Have the memories of a job read, unless texts are no longer read for facts."""
-        if self._means.extract:
+        if self._services.extract:
             self.fact_reader.work(job, self.writer)
 
     def pinned_too(self, given: Memory, kept: Remembered) -> Remembered:
@@ -163,25 +163,28 @@ class Desk:
             return kept
         from memorist.upkeep.feedback import pin
 
-        return Remembered.of(pin(self.store, kept.id, self._means.clock.now()), kept.outcome, kept.gates)
+        return Remembered.of(pin(self.store, kept.id, self._services.clock.now()), kept.outcome, kept.gates)
 
     def _follow_up_jobs(self, memories: Sequence[Memory]) -> Sequence[Job]:
-        reads = self._means.extract and self._means.askers.models
+        reads = self._services.extract and self._services.askers.models
         return self.fact_reader.follow_up_jobs(memories) if reads else ()
 
 
-def keep(memories: Sequence[Memory], desk: Callable[[int], Desk]) -> Written:
-    """Keep memories, each at the desk of its classification; all of them are checked before one is written."""
+def keep(memories: Sequence[Memory], writer_for: Callable[[int], ClassifiedWriter]) -> Written:
+    """Keep memories, each by the writer of its classification; all of them are checked before one is written."""
     from memorist.remember.writer import Written
 
     groups: dict[int, list[Memory]] = {}
     for memory in memories:
         groups.setdefault(memory.worth.classification, []).append(memory)
-    writers = {classification: desk(classification).writer for classification in groups}
+    writers = {classification: writer_for(classification).writer for classification in groups}
     checked = {each: writers[each].check(some) for each, some in groups.items()}
     done = {each: writers[each].keep(some, checked[each]) for each, some in groups.items()}
     answers = {each: iter(one.memories) for each, one in done.items()}
-    kept = [desk(one.worth.classification).pinned_too(one, next(answers[one.worth.classification])) for one in memories]
+    kept = [
+        writer_for(one.worth.classification).pinned_too(one, next(answers[one.worth.classification]))
+        for one in memories
+    ]
     new = frozenset(id for one in done.values() for id in one.new)
     return Written(kept, new, any(one.has_jobs for one in done.values()))
 
@@ -189,7 +192,7 @@ def keep(memories: Sequence[Memory], desk: Callable[[int], Desk]) -> Written:
 _MEMORIES = Iterable[str | Mapping[str, Any]]
 
 
-def recorded(given: str | Mapping[str, Any], now: datetime) -> Memory:
+def record_entry(given: str | Mapping[str, Any], now: datetime) -> Memory:
     """The memory that an entry of `remember_many` describes."""
     from memorist.remember.record import record
 

@@ -1,17 +1,12 @@
-"""Logs, metrics, and the middleware that records them."""
+"""Metrics of the server, and the middleware that logs and counts its requests."""
 
 from __future__ import annotations
 
-import json
-import logging
-import sys
 import threading
-import traceback
 from asyncio import CancelledError
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from time import perf_counter
 from typing import Any
 from uuid import uuid4
@@ -21,60 +16,9 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from memorist.errors import Error
-from memorist.model import isoformat
 from memorist.text.patterns import lazy
-from memorist_server.rest.problems import INTERNAL, RETRY_SOON, STOPPING, Refusal, is_private, of_error, of_sort
-
-logger = logging.getLogger("memorist.serve")
-FIELDS = "fields"
-"""The attribute of a log record that holds its fields."""
-
-
-class JsonLines(logging.Formatter):
-    """Writes a record as JSON. An exception's message is left out: it may quote a memory."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """The line."""
-        at = isoformat(datetime.fromtimestamp(record.created, UTC))
-        line: dict[str, Any] = {"time": at, "level": record.levelname.lower(), "message": record.getMessage()}
-        line |= getattr(record, FIELDS, {})
-        if record.exc_info and record.exc_info[1] is not None:
-            line["error"] = traced(record.exc_info[1])
-        return json.dumps(line, default=str)
-
-
-def set_up(level: int = logging.INFO) -> None:
-    """Log the server and its libraries to standard error, as lines of JSON."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    for name in ("memorist", "uvicorn", "opentelemetry"):
-        named = logging.getLogger(name)
-        named.handlers = [handler]
-        named.setLevel(level)
-        named.propagate = False
-
-
-def note(message: str, **fields: Any) -> None:
-    """Write a line."""
-    logger.info(message, extra={FIELDS: fields})
-
-
-def failure(message: str, error: BaseException, **fields: Any) -> None:
-    """Write a line about an unexpected error."""
-    logger.error(message, exc_info=error, extra={FIELDS: fields})
-
-
-def log_private(error: Error, request_id: str) -> None:
-    """Write what the answer to one of our errors leaves out."""
-    if is_private(error):
-        failure("request failed", error, request_id=request_id, problem=error.problem, remedy=error.remedy)
-
-
-def traced(error: BaseException) -> dict[str, Any]:
-    """An error's type and where it was raised, without its message."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return {"type": type(error).__name__, "trace": [f"{one.filename}:{one.lineno} {one.name}" for one in frames]}
-
+from memorist_server.rest.logs import failure, log_private, note
+from memorist_server.rest.problems import INTERNAL, RETRY_SOON, STOPPING, Refusal, of_error, of_sort
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -182,7 +126,7 @@ OTHER = "other"
 """The name of all other methods: anybody can send any number of them, and each name would be a counter."""
 
 
-class Watch:
+class RequestObserver:
     """Logs and counts every request."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:

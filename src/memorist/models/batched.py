@@ -41,7 +41,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class Together:
+class BatchedModel:
     """A model whose callers share its runs; thread-safe.
 
     `tokens` is the maximum of one run; with 0 each batch runs alone, because others would change its results.
@@ -71,7 +71,7 @@ class _Caller:
 class _Batch:
     """One batch of a caller, and what became of it."""
 
-    def __init__(self, caller: _Caller, model: Together, inputs: Inputs) -> None:
+    def __init__(self, caller: _Caller, model: BatchedModel, inputs: Inputs) -> None:
         self.caller = caller
         self.model = model
         self.inputs = inputs
@@ -97,7 +97,7 @@ class _Queue:
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, _Batch]] = []
-        self._alike: dict[tuple[Together, int], deque[_Batch]] = {}
+        self._alike: dict[tuple[BatchedModel, int], deque[_Batch]] = {}
         self._now = self._questions = 0.0
         self._count = 0
 
@@ -178,7 +178,7 @@ class Runs:
         with self._lock:
             return self._queue.waiting
 
-    def run(self, model: Together, inputs: Sequence[Inputs], *, question: bool) -> list[Outputs]:
+    def run(self, model: BatchedModel, inputs: Sequence[Inputs], *, question: bool) -> list[Outputs]:
         """The outputs of each batch."""
         caller = _Caller(len(inputs))
         batches = [_Batch(caller, model, one) for one in inputs]
