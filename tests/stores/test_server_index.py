@@ -208,6 +208,7 @@ def test_what_a_killed_publisher_left_is_removed_by_the_next(on: Opened, monkeyp
         assert counted(here) and not counted(here, "index_lists")
         there = on("there")
         assert answers(there.view()) == built(here) and there.index_origin != "server"
+        there._cache._finish_work()  # it is killed as well
     write(here, range(200, 300), random.Random(4))  # pyright: ignore[reportArgumentType]
     viewed(here)
     (digests,) = here._ask("SELECT digests FROM memorist.index_lists WHERE space = %(space)s")[0]

@@ -24,9 +24,10 @@ from memorist.ports import Embedder, Reranker, Store, View
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.request import recall_request
 from memorist.recall.stage import Env
+from memorist.remember.ingest.rows import fields
 from memorist.upkeep.feedback import judged_recalls
 from memorist_bench import datasets
-from memorist_bench.datasets.reading import fields, json_document, read_bytes
+from memorist_bench.datasets.reading import json_document, read_bytes
 from memorist_bench.model import Dataset, Group, Question
 from memorist_bench.space import Setup, Space
 from memorist_bench.tune.replay import DEPTH, JudgedQuestion, Readings, ReplaySpace, ReplayStore, Searches

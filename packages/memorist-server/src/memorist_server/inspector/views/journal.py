@@ -13,7 +13,7 @@ from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput
 from memorist.model import Memory
 from memorist_server.inspector.access import Form
-from memorist_server.inspector.browse import Change, changes, changes_called
+from memorist_server.inspector.browse import JournalItem, changes, changes_called
 from memorist_server.inspector.calls import Administering, Reading, back, home_of, sees_journal
 from memorist_server.inspector.pages import show
 
@@ -43,7 +43,7 @@ async def journal(request: Request, call: Reading) -> Response:
     verb, about, cursor = (given.get(name) or None for name in ("verb", "about", "cursor"))
     done = given.getlist("done")[:PAGE]
 
-    def found(engine: Engine) -> tuple[list[Change], list[Change], dict[str, Memory]]:
+    def found(engine: Engine) -> tuple[list[JournalItem], list[JournalItem], dict[str, Memory]]:
         entries = changes(engine, about, PAGE + 1, verb, cursor)
         subjects = [one.subjects[0] for one in entries if one.subjects]
         return entries, changes_called(engine, done), engine.store.get(subjects)
