@@ -87,7 +87,7 @@ $(VENV)/.dev: $(PYTHON) $(PROJECTS)
 	touch $@ $(VENV)/.installed
 
 $(INTEGRATIONS)/.installed: $(INTEGRATIONS)/bin/python $(PROJECTS) tests/integrations/requirements.txt
-	$(INTEGRATIONS)/bin/python -m pip install --quiet -r tests/integrations/requirements.txt -e . -e packages/memorist-models -e packages/memorist-agents
+	$(INTEGRATIONS)/bin/python -m pip install --quiet -r tests/integrations/requirements.txt -e . -e packages/memorist-models -e packages/memorist-agents -e packages/memorist-server
 	touch $@
 
 $(BROWSER)/.installed: $(VENV)/.dev tests/browser/requirements.txt tests/browser/install.sh
