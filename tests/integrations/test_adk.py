@@ -19,7 +19,8 @@ from google.adk.memory.memory_entry import MemoryEntry
 from google.adk.sessions.session import Session
 from google.genai import types
 
-from memorist.integrations.adk import MemoristMemoryService, scope_of
+from memorist.integrations.adk import MemoristMemoryService
+from memorist_agents.integrations.adk import scope_of
 
 ANN = {"app_name": "demo", "user_id": "ann"}
 
