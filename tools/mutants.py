@@ -73,7 +73,7 @@ EQUIVALENT = {
     "remember/timeline _Line.add: for name, one in self._before.items()": "likewise",
     "remember/timeline _Line._begin: for value, name in": "a value that is closed is opened again at the same moment",
 }
-"""Functions and faults, by how their names begin, that are not tried because nobody could see them; with the reason."""
+"""Prefixes of functions and faults that are exempt because no test could see a difference, each with the reason."""
 
 
 # Faults

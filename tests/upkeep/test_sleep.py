@@ -1,4 +1,4 @@
-"""Sleep: notes, tidying and repairs as one run, of which nothing is final."""
+"""Sleep: notes, tidying and repairs as one run that can be undone."""
 
 from __future__ import annotations
 

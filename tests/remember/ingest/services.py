@@ -271,7 +271,7 @@ def supermemory_old_list() -> Row:
 
 
 def supermemory_list() -> Row:
-    """A page as version 5 returns it: every kind of list, of which one was asked for."""
+    """A page as version 5 returns it, with every kind of list; one of them was asked for."""
     system = {"createdAt": "2026-05-01T10:00:00Z", "updatedAt": "2026-05-01T10:00:00Z"}
     memory = {"id": "t1", "memory": "Tomas is a cellist.", "metadata": {"mood": "proud"}, "isStatic": True,
               "isInference": False, "isLatest": True, "isForgotten": False, "version": 1, "system": system}  # fmt: skip

@@ -22,7 +22,7 @@ SHORTEST_QUOTE = 3
 FAILURE = "failure:"
 """Precedes the key of a failure, and of what helped."""
 FAILED = {"metadata.failed": True}
-"""The condition that a failure meets of which nobody knows what helped."""
+"""Matches failures without a known fix."""
 DAYS_OF_FAILURE = 30
 """How long a failure is remembered of which nobody knows what helped."""
 UNTRUSTED, AGENT = 0, 2

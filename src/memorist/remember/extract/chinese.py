@@ -27,7 +27,7 @@ _ME = lazy(r"我|本人")
 _NEWLY = lazy(r"现在|其实|如今|目前|搬|刚|最近")
 _BESIDE = lazy(r"也|还|仍")
 _ON = "又搬"
-"""Of somebody who moved and moved on."""
+"""Says that somebody moved again."""
 _VETO = lazy(
     r"想|希望|打算|计划|准备|梦|能|要|会(?!计)|不|没|以前|曾|小时候|将|等|明年|下个?[月周]|后天|明天|本来|原来|差|假|扮|演|游戏|小说|故事"
 )

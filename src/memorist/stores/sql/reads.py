@@ -82,7 +82,7 @@ class Noted:
         self.generation: Generation | None = None
 
     def note_missing(self, known: set[str], missing: Iterable[str]) -> None:
-        """Add to a set of what is not there, up to a size."""
+        """Add to a set of absent values, up to a size."""
         if len(known) < MOST_NOTED:
             known.update(missing)
 

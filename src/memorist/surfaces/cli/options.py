@@ -50,7 +50,7 @@ def argument(metavar: str, help: str, **more: Any) -> Any:
 
 
 def input_file(metavar: str, help: str) -> Any:
-    """An argument that names a file to read; refused before a memory is made for what is not there."""
+    """An argument that names a file to read. A missing file is refused before a memory is created for it."""
     return argument(metavar, help, callback=_existing)
 
 
