@@ -30,9 +30,10 @@ from memorist.remember.gates import Gates, Policy
 from memorist.remember.journal import entry_called, reversal
 from memorist.remember.record import record
 from memorist.remember.writer import Writer
+from memorist.results.upkeep import AUDIT_KINDS, Finding
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing import FakeClock, FakeEmbedder
-from memorist.upkeep.audit import KINDS, Finding, apply_fixes, audit
+from memorist.upkeep.audit import apply_fixes, audit
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 SHARE = 0.05
@@ -302,7 +303,7 @@ def everything(world: World) -> list[Memory]:
 def print_table(world: World, findings: Sequence[Finding]) -> None:
     print_head("kind", "planted", "found", "also flagged: LoCoMo's own", "updates", "other faults")
     others = {memory.id for memory in world.batch}
-    for kind in KINDS:
+    for kind in AUDIT_KINDS:
         own = [finding for finding in findings if finding.kind == kind]
         wanted = world.planted[kind]
         alike = wanted if kind not in REPEATS else set[str]().union(*(world.planted[one] for one in REPEATS))

@@ -12,8 +12,8 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from memorist.aio import AsyncEngine
     from memorist.client import Client, connect, connect_async
-    from memorist.engine.aio import AsyncEngine
     from memorist.engine.engine import Engine
     from memorist.engine.open import open, open_async, restore
     from memorist.engine.syncing import sync
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         TooClassified,
     )
     from memorist.model import Entity, Fact, Item, Kind, Link, Memory, Outcome, Recall, Remembered, Tier
-    from memorist.ports import Page, Receipt
+    from memorist.results.records import Page, Receipt
 
 
 __version__ = "0.1.0"
@@ -80,12 +80,12 @@ __all__ = [
 
 _HOMES = {
     "memorist.client": ("Client", "connect", "connect_async"),
-    "memorist.engine.aio": ("AsyncEngine",),
+    "memorist.aio": ("AsyncEngine",),
     "memorist.engine.engine": ("Engine",),
     "memorist.engine.open": ("open", "open_async", "restore"),
     "memorist.engine.syncing": ("sync",),
     "memorist.model": ("Entity", "Fact", "Item", "Kind", "Link", "Memory", "Outcome", "Recall", "Remembered", "Tier"),
-    "memorist.ports": ("Page", "Receipt"),
+    "memorist.results.records": ("Page", "Receipt"),
 }
 """The module of each name; a name that is missing here is an error of `memorist.errors`."""
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}

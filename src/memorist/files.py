@@ -16,7 +16,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from memorist.errors import StoreError
+from memorist.errors import InvalidInput, StoreError
 
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 PART = ".part-"
@@ -53,6 +53,14 @@ def make_file(path: Path) -> None:
         raise StoreError(
             f"{path} cannot be created ({error.strerror})", remedy="Give this user permission to write its folder."
         ) from error
+
+
+def refuse_existing(path: Path, *, overwrite: bool) -> None:
+    """Refuse a path that is a folder, or an existing file unless `overwrite` is set."""
+    if path.is_dir():
+        raise InvalidInput(f"{path} is a folder", remedy="Pass the path of a file in it.")
+    if os.path.lexists(path) and not overwrite:
+        raise InvalidInput(f"{path} exists already", remedy="Choose another name, or allow it to be overwritten.")
 
 
 @contextmanager

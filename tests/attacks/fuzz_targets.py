@@ -11,11 +11,11 @@ from typing import Any
 
 import memorist
 from memorist.engine.engine import Engine
-from memorist.engine.verbs import SessionVerbs, Verbs
 from memorist.model import Changes, FactFields, Fields, Filters, RecallOptions, keywords_of
 from memorist.remember.ingest import FORMATS, read
+from memorist.results.upkeep import AUDIT_KINDS
 from memorist.testing.fakes import FakeClock, FakeEmbedder
-from memorist.upkeep.audit.report import KINDS
+from memorist.verbs import SessionVerbs, Verbs
 from tests.attacks.hostile import Hostile, json_bytes
 from tests.remember.ingest import products
 from tests.remember.ingest.exports import chatgpt, claude, mem0
@@ -130,7 +130,7 @@ def typed(hostile: Hostile, annotation: str) -> Any:
     if "When" in annotation or "datetime" in annotation:
         return hostile.moment()
     if "Iterable" in annotation:
-        return [dice.choice((hostile.text(), *KINDS)) for _ in range(dice.choice((0, 1, 3)))]
+        return [dice.choice((hostile.text(), *AUDIT_KINDS)) for _ in range(dice.choice((0, 1, 3)))]
     if "Mapping" in annotation:
         return {hostile.text(): hostile.value() for _ in range(dice.choice((0, 1, 3)))}
     if "bool" in annotation:

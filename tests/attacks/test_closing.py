@@ -125,7 +125,7 @@ def test_what_was_opened_from_an_engine_ends_with_it(tmp_path: Path, place: str)
 
 
 async def _async_stats(engine: Engine) -> None:
-    from memorist.engine.aio import AsyncEngine
+    from memorist.aio import AsyncEngine
 
     await AsyncEngine(engine).stats()
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memorist.errors import InvalidInput
-from memorist.recall.request import LONGEST_SESSION
+from memorist.model.request import LONGEST_SESSION
 from tests.attacks.fuzz_rest import Answer, Rest
 from tests.attacks.fuzz_targets import fresh
 

@@ -17,10 +17,10 @@ import pytest
 
 import memorist
 from memorist import Engine, Error, InvalidInput
-from memorist.engine.aio import AsyncEngine
-from memorist.engine.verbs import SessionVerbs, Verbs
+from memorist.aio import AsyncEngine
 from memorist.model.arguments import MAX_BYTES, MOST_NESTED
 from memorist.stores.memory import MemoryStore
+from memorist.verbs import SessionVerbs, Verbs
 
 
 def nested(levels: int, inner: object = None) -> Any:

@@ -18,9 +18,9 @@ import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import MissingService, NotFound
 from memorist.model import STATES, Kind, Link, Memory, Recall, Tier, instant, to_data
+from memorist.model.request import recall_request
 from memorist.ports import Purpose, Store
 from memorist.recall.recipes import RECIPES, TAGGED
-from memorist.recall.request import recall_request
 from memorist.stores.memory import MemoryStore
 from memorist.testing import FakeClock, FakeEmbedder, sample_world
 from tests.recall.worlds import NOW, memory

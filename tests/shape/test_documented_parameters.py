@@ -14,11 +14,11 @@ import pytest
 
 from memorist.config import Config
 from memorist.model import RecallOptions
+from memorist.model.request import recall_request
 from memorist.recall.data import toml_value, with_settings
 from memorist.recall.nodes import PARAMS, Nodes
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
-from memorist.recall.request import recall_request
 
 PAGES = Path(__file__).parents[2] / "docs" / "explanation" / "recipes"
 PUBLISHED = [name for name in RECIPES if name not in ("memorist", "nearest")]

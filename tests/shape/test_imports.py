@@ -18,7 +18,7 @@ SATELLITES = sorted(
 )
 SOURCES = {"memorist": CORE, **{folder.name: folder.parent for folder in SATELLITES}}
 """The folder that holds each distribution's package. A room of the core is a folder of it; a satellite is one room."""
-PURE = {"errors", "model", "ports", "text", "validate"}
+PURE = {"errors", "model", "ports", "results", "text", "validate"}
 MAY_IMPORT = {
     "errors": set[str](),
     "validate": {"errors"},
@@ -28,7 +28,10 @@ MAY_IMPORT = {
     "config": {"errors", "trust", "validate"},
     "text": {"errors"},
     "model": {"errors"},
-    "ports": {"errors", "model"},
+    "results": {"errors", "model", "validate"},
+    "ports": {"errors", "model", "results"},
+    "verbs": {"model", "ports", "results"},
+    "aio": {"errors", "model", "results", "verbs"},
     "stores": {*PURE, "files"},
     "models": {*PURE, "http"},
     "asking": PURE,
@@ -37,21 +40,21 @@ MAY_IMPORT = {
     "upkeep": {*PURE, "asking", "files", "models", "recall", "remember"},
     "profiles": {"errors", "asking", "recall", "validate"},
     "stages": {"model", "recall"},
-    "engine": {*PURE, "asking", "config", "models", "profiles", "recall", "remember", "stores", "upkeep"},
-    "client": {*PURE, "engine", "files", "http", "recall", "remember", "upkeep"},
+    "engine": {*PURE, "aio", "asking", "config", "models", "profiles", "recall", "remember", "stores", "upkeep"},
+    "client": {"aio", "errors", "files", "http", "model", "ports", "results", "verbs"},
     "testing": {*PURE, "recall"},
-    "surfaces": {"config", "engine", "errors", "files", "model", "text", "trust"},
-    "integrations": {"engine", "errors", "memorist_agents"},  # thin re-exports
+    "surfaces": {"config", "engine", "errors", "files", "model", "results", "text", "trust"},
+    "integrations": {"errors", "memorist_agents", "verbs"},  # thin re-exports
     "__main__": {"surfaces"},
     "project": {"model"},
     "memorist_agents": {
         *PURE,
-        *("config", "engine", "files", "integrations", "project", "recall", "remember", "surfaces", "trust"),
+        *("config", "engine", "files", "integrations", "project", "recall", "remember", "surfaces", "trust", "verbs"),
         "memorist_server",  # refuses to write an entry for an MCP server that cannot start
     },
     "memorist_server": {
         *PURE,
-        *("asking", "config", "engine", "files", "project", "stores", "surfaces", "trust"),
+        *("asking", "config", "engine", "files", "project", "stores", "surfaces", "trust", "verbs"),
         "memorist_bench",  # the inspector shows what a bench wrote, with its own statistics
     },
     "memorist_bench": {

@@ -13,8 +13,8 @@ import pytest
 
 import memorist
 from memorist import stages
-from memorist.engine.verbs import Verbs
 from memorist.recall.catalogue import BUILT_IN, ROLES, part_named, parts
+from memorist.verbs import Verbs
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

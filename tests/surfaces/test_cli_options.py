@@ -16,7 +16,6 @@ import pytest
 import typer
 import typer.main
 
-from memorist.engine.verbs import Verbs
 from memorist.model import Doc, Fields, Filters, Kind, Range, RecallOptions, Tier, When
 from memorist.model.fields import Default
 from memorist.recall.recipes import RECIPES
@@ -26,6 +25,7 @@ from memorist.surfaces.cli.app import COMMANDS as SUMMARIES
 from memorist.surfaces.cli.app import all_commands
 from memorist.surfaces.cli.options import command as add_command
 from memorist.surfaces.cli.options import memory_options, recipe_names
+from memorist.verbs import Verbs
 from tests.surfaces.conftest import Cli
 
 ROOT = Path(__file__).parents[2]

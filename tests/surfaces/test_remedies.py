@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import memorist
-from memorist.engine.verbs import Verbs
 from memorist.surfaces.cli.app import all_commands
 from memorist.surfaces.remedies import ROUTES, TOOLS, Given, as_command, as_route, as_tool, in_words
+from memorist.verbs import Verbs
 from memorist_server.mcp.server import TOOLS as MCP_TOOLS
 from memorist_server.rest.app import create_app
 from memorist_server.rest.server import Settings

@@ -12,11 +12,11 @@ import pytest
 import memorist
 from memorist.client.client import Client, RemoteRecall
 from memorist.engine.engine import Engine
-from memorist.engine.verbs import Verbs
 from memorist.model import Item, Recall, RecallOptions, keywords_of
 from memorist.model.recall import Step, Trace
 from memorist.model.serialize import json_fields
 from memorist.surfaces.cli.app import all_commands
+from memorist.verbs import Verbs
 from memorist_server.mcp.schemas import RecalledMemory, RecallResult
 from memorist_server.mcp.server import MemoryServer
 from memorist_server.rest.routes.memories import ExplainBody, RecallBody

@@ -11,7 +11,7 @@ import pytest
 import memorist
 from memorist.client.client import Client
 from memorist.client.upkeep import RemoteUpkeep
-from memorist.engine.verbs import Verbs as Contract
+from memorist.verbs import Verbs as Contract
 from memorist_server.rest.server import Settings
 from server_tests.rest.conftest import Running, running
 from tests.surfaces.verbs import FILE_STORIES, STORIES, Verbs

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from memorist import InvalidInput, NotFound, Outcome
-from memorist.engine.verbs import Verbs
 from memorist.model import Kind, Tier
+from memorist.verbs import Verbs
 
 
 def remembers_and_recalls(memory: Verbs) -> None:

@@ -11,8 +11,9 @@ from memorist.errors import InvalidInput, NotFound
 from memorist.model import Link, Memory, Tier, Usage
 from memorist.ports import Batch, Entry, Store
 from memorist.remember.record import record
+from memorist.results.upkeep import Change
 from memorist.stores.memory import MemoryStore
-from memorist.upkeep.change import Change, PendingWrite, apply_changes, end_memory, retract_memory, undo, write
+from memorist.upkeep.change import PendingWrite, apply_changes, end_memory, retract_memory, undo, write
 
 NOW = datetime(2024, 7, 1, 12, tzinfo=UTC)
 LAMP, DOOR = record("The lamp is red.", NOW), record("The door is green.", NOW)

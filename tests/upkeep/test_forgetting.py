@@ -15,8 +15,8 @@ import memorist
 from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Entity, Kind, to_data
+from memorist.model.request import Filters, forget_filters
 from memorist.ports import Batch, Entry, Job
-from memorist.recall.request import Filters, forget_filters
 from memorist.stores.sqlite import SqliteStore, remnants
 from memorist.stores.sqlite.connection import SqliteDatabase
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder

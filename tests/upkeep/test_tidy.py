@@ -29,11 +29,10 @@ from memorist.model import (
 )
 from memorist.ports import Batch, Store
 from memorist.ports.notices import Notice, Notices
+from memorist.results.upkeep import Change, Tidying
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing.fakes import START, FakeClock, FakeEmbedder
-from memorist.upkeep.change import Change
-from memorist.upkeep.tidy import Tidying
 from tests.recipes.worlds import near
 from tests.recorded_run import GOAL, STEPS
 from tests.upkeep.worlds import answers, fill, opened

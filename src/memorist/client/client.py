@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Self, Unpack, cast, overload
 from urllib.parse import quote
 
+from memorist.aio import AsyncEngine
 from memorist.client.transport import Transport, items_of, objects, read, read_items
 from memorist.client.upkeep import RemoteUpkeep
-from memorist.engine.aio import AsyncEngine
-from memorist.errors import NotFound
+from memorist.errors import InvalidInput, NotFound
 from memorist.model import (
     Changes,
     FactFields,
@@ -23,6 +23,7 @@ from memorist.model import (
     Hidden,
     Ids,
     Memory,
+    Progress,
     Recall,
     RecallOptions,
     Remembered,
@@ -30,11 +31,10 @@ from memorist.model import (
     check_space_length,
 )
 from memorist.model.arguments import checks_arguments, checks_call
-from memorist.ports import Job, Page, Progress, Receipt, StoreStats
-from memorist.recall.explain import Absence, Explanation, explain
-from memorist.recall.request import forget_filters, recall_request
-from memorist.remember.sessions import Commit
-from memorist.upkeep.walk import EntitySummary, Neighbourhood
+from memorist.model.request import forget_filters, recall_request
+from memorist.results.finding import Absence, EntitySummary, Explanation, Neighbourhood
+from memorist.results.records import Job, Page, Receipt, StoreStats
+from memorist.results.writing import Commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +219,7 @@ class Client(RemoteUpkeep):
 
     def explain(self, recall: Recall, id: str) -> Explanation:
         if not isinstance(recall, RemoteRecall):
-            return explain(recall, id)
+            raise InvalidInput("This recall is not from a server", remedy="Ask the memory that answered it.")
         try:
             return recall.explanations[id]
         except KeyError:

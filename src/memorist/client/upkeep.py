@@ -9,21 +9,24 @@ from typing import IO, Any, TypeVar
 from urllib.parse import quote
 
 from memorist.client.transport import Transport, Unreachable, encode_body, raise_problem, read, read_items, unreadable
-from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
-from memorist.files import replacing
-from memorist.model import Memory, Recall, When
+from memorist.files import refuse_existing, replacing
+from memorist.model import Memory, Progress, Recall, When
 from memorist.model.arguments import checks_arguments
-from memorist.ports import Embedder, Entry, Progress
-from memorist.remember.ingest import IngestReport
-from memorist.upkeep.audit import Report
-from memorist.upkeep.consolidate import Consolidation
-from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data
-from memorist.upkeep.importing import Imported
-from memorist.upkeep.maintenance import Backup, Reembedding
-from memorist.upkeep.sleep import Sleep
-from memorist.upkeep.tidy import Tidying
-from memorist.upkeep.transfer import Exported, refuse_existing
+from memorist.ports import Embedder
+from memorist.results.moving import (
+    Backup,
+    Exported,
+    ExportHeader,
+    Imported,
+    Reembedding,
+    from_line,
+    header_from_data,
+)
+from memorist.results.records import Entry
+from memorist.results.upkeep import Consolidation, Report, Sleep, Tidying
+from memorist.results.writing import IngestReport
+from memorist.verbs import Verbs
 
 T = TypeVar("T")
 SQLITE = b"SQLite format 3\0"

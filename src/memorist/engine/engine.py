@@ -36,14 +36,7 @@ from memorist.model import (
     refuse_unknown,
 )
 from memorist.model.arguments import checks_arguments
-from memorist.models.folder import DEFAULT_SET
-from memorist.models.store_embedder import StoreEmbedder
-from memorist.ports import SCRUB, Clock, Embedder, Entry, Page, Progress, Receipt, Reranker, Store, StoreStats
-from memorist.ports.models import SystemClock, load_ahead
-from memorist.ports.notices import Notice, Notices
-from memorist.recall.pipeline import Pipeline
-from memorist.recall.recipes import RECIPES, Recipes, as_used
-from memorist.recall.request import (
+from memorist.model.request import (
     Filters,
     RecallOptions,
     at_least,
@@ -51,17 +44,25 @@ from memorist.recall.request import (
     listing_filter,
     recall_request,
 )
+from memorist.models.folder import DEFAULT_SET
+from memorist.models.store_embedder import StoreEmbedder
+from memorist.ports import SCRUB, Clock, Embedder, Entry, Page, Progress, Reranker, Store, StoreStats
+from memorist.ports.models import SystemClock, load_ahead
+from memorist.ports.notices import Notice, Notices
+from memorist.recall.pipeline import Pipeline
+from memorist.recall.recipes import RECIPES, Recipes, as_used
 from memorist.recall.stage import Env
 from memorist.remember.jobs import COMMIT_TASK, FACTS_TASK, Task, Worker
 from memorist.remember.policy import Policy
+from memorist.results.records import Receipt
 from memorist.stores.classified import ClassifiedStore, counted_page
 
 if TYPE_CHECKING:
-    from memorist.recall.explain import Absence, Explanation
     from memorist.remember.entities import Find
     from memorist.remember.ingest import IngestReport
     from memorist.remember.sessions import Session
     from memorist.remember.writer import Written
+    from memorist.results.finding import Absence, Explanation
 
 
 @refuse_when_closed

@@ -8,9 +8,10 @@ from datetime import datetime
 from memorist.engine.classified_writer import ClassifiedWriter
 from memorist.errors import NotFound
 from memorist.model import Filters, Ids, Memory, fingerprint
-from memorist.ports import Entry, Receipt, Store
-from memorist.recall.request import erasure_filter
+from memorist.model.request import erasure_filter
+from memorist.ports import Entry, Store
 from memorist.remember.forgetting import refuse_damaged, withheld_entries
+from memorist.results.records import Receipt
 from memorist.upkeep.change import every_page
 from memorist.upkeep.ending import end_all, is_over, refuse_over
 

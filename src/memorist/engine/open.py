@@ -20,8 +20,8 @@ from memorist.ports.models import load_ahead
 from memorist.ports.notices import Hook, Notice, Notices, log
 
 if TYPE_CHECKING:
+    from memorist.aio import AsyncEngine
     from memorist.asking import Askers
-    from memorist.engine.aio import AsyncEngine
     from memorist.engine.engine import Engine
     from memorist.profiles import Profile
     from memorist.remember.entities import Find
@@ -94,9 +94,9 @@ def open_engine(
     if ahead:
         Thread(target=load_ahead, args=(embed,), name="memorist-load", daemon=True).start()
     from memorist.engine.engine import Engine
+    from memorist.model.request import check_verbosity
     from memorist.profiles import find_profile, with_profile
     from memorist.recall.recipes import Recipes, custom_recipes
-    from memorist.recall.request import check_verbosity
     from memorist.remember.policy import Policy
 
     profile = find_profile(chosen.profile, chosen.profiles)
@@ -197,7 +197,7 @@ def model_runs() -> tuple[dict[str, tuple[int, float]], int]:
 
 def open_async(url: str | Path | None = None, **options: Any) -> AsyncEngine:
     """`open`, for asyncio; takes the same keywords."""
-    from memorist.engine.aio import AsyncEngine
+    from memorist.aio import AsyncEngine
 
     return AsyncEngine(open(url, **options))
 

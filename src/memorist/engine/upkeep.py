@@ -26,23 +26,18 @@ from memorist.model import (
     refuse_unknown,
 )
 from memorist.model.arguments import check_argument, checks_arguments
+from memorist.model.request import listing_filter
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import SCRUB, Batch, Clock, Embedder, Entry, Job, Progress, Store
 from memorist.ports.notices import Notice, Notices
-from memorist.recall.request import listing_filter
 from memorist.remember.jobs import Worker, retry_after
 from memorist.stores.classified import partial_work, too_classified
 
 if TYPE_CHECKING:
     from memorist.remember.writer import Writer
-    from memorist.upkeep.audit import Report
-    from memorist.upkeep.consolidate import Consolidation
-    from memorist.upkeep.importing import Imported
-    from memorist.upkeep.maintenance import Backup, Reembedding
-    from memorist.upkeep.sleep import Sleep
-    from memorist.upkeep.tidy import Tidying
-    from memorist.upkeep.transfer import Exported
-    from memorist.upkeep.walk import EntitySummary, Neighbourhood
+    from memorist.results.finding import EntitySummary, Neighbourhood
+    from memorist.results.moving import Backup, Exported, Imported, Reembedding
+    from memorist.results.upkeep import Consolidation, Report, Sleep, Tidying
 
 NOTES_PER_RECALL = 50
 """Changed files of notes that one recall reads; the next recall, or `consolidate`, reads the rest."""
@@ -204,7 +199,8 @@ class Upkeep:
         return self._tidied(self._clock.now(), dry_run=dry_run)
 
     def _tidied(self, now: datetime, *, dry_run: bool, run: str | None = None) -> Tidying:
-        from memorist.upkeep.tidy import Tidying, tidy
+        from memorist.results.upkeep import Tidying
+        from memorist.upkeep.tidy import tidy
 
         done = Tidying.of([tidy(writer.store, now, dry_run=dry_run, run=run) for writer in self._seen_writers])
         ended = tuple(one.id for one in done.changes if one.rule in ("decay", "expire"))
@@ -219,7 +215,7 @@ class Upkeep:
     def _consolidated(
         self, now: datetime, period: str | None = None, *, dry_run: bool = False, run: str | None = None
     ) -> Consolidation:
-        from memorist.upkeep.consolidate import Consolidation
+        from memorist.results.upkeep import Consolidation
 
         books = [writer.notebook for writer in self._seen_writers]
         return Consolidation.of([one.consolidate(now, period, run=run, dry_run=dry_run) for one in books])
@@ -229,8 +225,9 @@ class Upkeep:
 
         Fixes of the audit that cannot be undone are left to `audit`.
         """
+        from memorist.results.upkeep import Sleep
         from memorist.upkeep.audit import apply_fixes
-        from memorist.upkeep.sleep import Sleep, after_tidying
+        from memorist.upkeep.sleep import after_tidying
 
         now = self._clock.now()
         run = None if dry_run else fingerprint("sleep", now)
@@ -255,7 +252,8 @@ class Upkeep:
         self, kinds: Iterable[str] | None = None, *, fix: bool = False, progress: Progress | None = None
     ) -> Report:
         """Check every memory and report what is wrong; with `fix`, apply all fixes."""
-        from memorist.upkeep.audit import Report, audit, audit_whole
+        from memorist.results.upkeep import Report
+        from memorist.upkeep.audit import audit, audit_whole
 
         wanted, now = None if kinds is None else frozenset(kinds), self._clock.now()
         parts = [audit(writer.store, now, kinds=wanted, progress=progress) for writer in self._seen_writers]
@@ -265,7 +263,8 @@ class Upkeep:
 
     def mend(self, report: Report, ids: Iterable[str] | None = None) -> Report:
         """Apply the fixes of a report, or only those of the findings with these ids. `undo` takes each back."""
-        from memorist.upkeep.audit import Report, apply_fixes
+        from memorist.results.upkeep import Report
+        from memorist.upkeep.audit import apply_fixes
 
         check_argument("report", report, Report)
         after = apply_fixes(report, self._store, self._embedder, ids=None if ids is None else frozenset(ids))

@@ -1,4 +1,4 @@
-"""The values that verbs accept, and the types they return, for surfaces that describe them."""
+"""The values that verbs accept, for surfaces that describe them."""
 
 from pathlib import Path
 
@@ -7,22 +7,13 @@ from memorist.remember.derived import session_key
 from memorist.remember.ingest import FORMATS, FactPiece, Piece, read
 from memorist.remember.sessions import Session
 from memorist.remember.sessions.run import run_of
-from memorist.upkeep.audit import KINDS as AUDIT_KINDS
-from memorist.upkeep.change import Change
-from memorist.upkeep.consolidate.notes import Consolidation, PeriodKind
+from memorist.upkeep.consolidate.notes import PeriodKind
 from memorist.upkeep.feedback import Verdict
-from memorist.upkeep.walk import EntitySummary, Neighbourhood, Support
 
 __all__ = [
-    "AUDIT_KINDS",
     "FORMATS",
-    "Change",
-    "Consolidation",
-    "EntitySummary",
-    "Neighbourhood",
     "PeriodKind",
     "Session",
-    "Support",
     "Verdict",
     "recipe_to_data",
     "run_of",

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import memorist
-from memorist.engine.verbs import Verbs
 from memorist.errors import MissingExtra
+from memorist.verbs import Verbs
 
 Source = Verbs | str | Path
 """What an adapter takes: an open memory, or where one is: a file, a database URL, or the address of a server."""

@@ -1,6 +1,6 @@
 """The nouns of Memorist: small frozen values, what their fields mean, and their JSON form."""
 
-from memorist.model.arguments import MOST, When, at_least, instant, member, refuse_unknown, time_zone, within
+from memorist.model.arguments import MOST, Progress, When, at_least, instant, member, refuse_unknown, time_zone, within
 from memorist.model.fields import REQUIRED, Doc, FieldInfo, Hidden, Range, fields_of, keywords_of
 from memorist.model.filter import Condition, FieldCheck, Filter, Filters, condition_of, holds
 from memorist.model.identity import (
@@ -129,6 +129,7 @@ __all__ = [
     "NoiseText",
     "Origin",
     "Outcome",
+    "Progress",
     "Query",
     "Range",
     "Reasoned",

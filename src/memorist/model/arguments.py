@@ -16,6 +16,8 @@ from memorist.errors import InvalidInput
 
 When = str | date | datetime
 """A moment as callers write it; `instant` makes it exact."""
+Progress = Callable[[int], None]
+"""Called with the number of memories or texts just done."""
 MOST = 10**9
 """The largest number of anything that can be asked for."""
 MOST_NESTED = 64

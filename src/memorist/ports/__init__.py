@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from memorist.model import Progress
 from memorist.ports.models import (
     LLM,
     AnswerReranker,
@@ -30,19 +31,14 @@ from memorist.ports.values import (
     Batch,
     Damage,
     Embedded,
-    Entry,
     Held,
-    Job,
     Kept,
-    Page,
-    Progress,
-    Receipt,
     Record,
-    StoreStats,
     Tally,
     TextField,
     Vectors,
 )
+from memorist.results.records import Entry, Job, Page, StoreStats
 
 if TYPE_CHECKING:
     from memorist.ports.values import Vector as Vector
@@ -71,7 +67,6 @@ __all__ = [
     "Purpose",
     "Reader",
     "Reading",
-    "Receipt",
     "Record",
     "Reranker",
     "Searcher",

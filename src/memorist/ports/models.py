@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
-from memorist.ports.values import Progress
+from memorist.model import Progress
 
 if TYPE_CHECKING:
     from memorist.ports.values import Vector

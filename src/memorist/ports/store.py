@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
 from memorist.model import Entity, FactGraph, Filter, Hit, Link, Memory, Related
-from memorist.ports.values import Batch, Entry, Held, Job, Page, Record, StoreStats, Tally, TextField, Vectors
+from memorist.ports.values import Batch, Held, Record, Tally, TextField, Vectors
+from memorist.results.records import Entry, Job, Page, StoreStats
 
 if TYPE_CHECKING:
     import numpy as np

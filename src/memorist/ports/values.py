@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from datetime import date
+from typing import TYPE_CHECKING, Literal
 
-from memorist.model import Doc, Entity, Link, Memory, NoiseText, Showing, Usage
+from memorist.model import Entity, Link, Memory, NoiseText, Showing, Usage
+from memorist.results.records import Entry, Job
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-Progress = Callable[[int], None]
 TextField = Literal["text", "original"]
 Vectors = Mapping[str, "Vector"]
 """A memory's vectors by view name; the view `text` is the memory alone."""
@@ -29,28 +29,6 @@ class Embedded(dict[str, "Vector"]):
     def __init__(self, generation: str, views: Vectors) -> None:
         super().__init__(views)
         self.generation = generation
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A pending job, kept until it is done: when it is due, how often it was tried, and the last error."""
-
-    task: str
-    subject: str
-    due: datetime
-    attempts: int = 0
-    error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """A journal entry: a decision or change, the memories it is about, and the data needed to undo it."""
-
-    id: str
-    at: datetime
-    verb: str
-    subjects: tuple[str, ...] = ()
-    data: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,31 +55,6 @@ class Batch:
     jobs: Sequence[Job] = ()
     done: Sequence[tuple[str, str]] = ()
     journal: Sequence[Entry] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page of a listing, oldest first; `cursor` gets the next page, None means the end."""
-
-    items: tuple[Memory, ...]
-    cursor: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class StoreStats:
-    """The size of a store."""
-
-    space: str
-    memories: int
-    versions: int
-    links: int
-    entities: int
-    bytes: int
-    generation: int
-    embedding: str | None
-    kinds: Mapping[str, int]
-    scopes: Mapping[str, int]
-    dimension: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,16 +107,3 @@ Record = Kept | Entity | Link | Job | Entry | Showing | NoiseText
 
 SCRUB = "scrub"
 """The task of removing the bytes of erased data from the files, where that could not be done at once."""
-
-
-@dataclass(frozen=True, slots=True)
-class Receipt:
-    """The forgotten ids and the time; `pending` until the bytes have left the files of the store.
-
-    They stay in a file while another process reads it, and on a server until its tables are rewritten.
-    """
-
-    forgotten: tuple[str, ...]
-    at: datetime
-    pending: bool = False
-    run: Annotated[str | None, Doc("The id that undo takes, if they were forgotten softly.")] = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 from memorist.errors import ModelUnavailable, NotFound
@@ -12,23 +12,7 @@ from memorist.recall.pipeline import Pipeline, first_draft, run_stage
 from memorist.recall.search import Search
 from memorist.recall.select import DropShown, MinimumScore, Noise, Scope
 from memorist.recall.stage import Draft, Env, Signal, Stage, missing_service
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """A number, its meaning, and the numbers it was computed from."""
-
-    description: str
-    value: float | None = None
-    details: tuple[Explanation, ...] = ()
-
-    def __str__(self) -> str:
-        return "\n".join(self._lines())
-
-    def _lines(self, depth: int = 0) -> list[str]:
-        value = "" if self.value is None else f"{self.value:.6g}  "
-        own = f"{'  ' * depth}{value}{self.description}"
-        return [own, *(line for detail in self.details for line in detail._lines(depth + 1))]
+from memorist.results.finding import Absence, Explanation
 
 
 def explain(recall: Recall, id: str) -> Explanation:
@@ -91,20 +75,6 @@ def _effect(step: Step, before: tuple[int, Candidate] | None, now: tuple[int, Ca
 
 IGNORE_SCORE = (Scope.kind, Noise.kind, DropShown.kind)
 """Stages that drop a memory for a reason other than its score."""
-
-
-@dataclass(frozen=True, slots=True)
-class Absence:
-    """Why a memory is not in an answer; `stage` is None if it is in the answer."""
-
-    id: str
-    stage: str | None
-    reason: str
-    score: float | None = None
-    enough: float | None = None
-
-    def __str__(self) -> str:
-        return self.reason
 
 
 def why_not(pipeline: Pipeline, request: RecallRequest, env: Env, memory: Memory) -> Absence:

@@ -13,9 +13,7 @@ from memorist.model import (
     GateDecision,
     Link,
     Memory,
-    Times,
     Usage,
-    Worth,
     bare_name,
     fields_of,
     fingerprint,
@@ -29,6 +27,7 @@ from memorist.model import (
 from memorist.model.memory import RANGES, RECALL_TIMES_KEPT
 from memorist.ports import Batch, Entry, Reader
 from memorist.remember.record import record
+from memorist.results.upkeep import difference
 
 _KEPT_BY_REMEMBER = ("valid_from", *(name for name in keywords_of(Fields) if name in fields_of(Memory)))
 """The fields of a memory that `remember` takes from its caller."""
@@ -82,20 +81,11 @@ WITHHELD = "memory"
 """The field of an entry that holds a memory which a gate withheld."""
 FINAL = "final"
 """The field that says why an entry cannot be undone."""
-_REVISED = ("tier", "superseded_by", *fields_of(Times), *fields_of(Worth))
-"""The fields of a memory that a decision may change."""
 _COUNTED = ("relevance", "confidence")
 """Numbers that several decisions change in turn; undoing one reverts its own change."""
 EVERY_ENTRY = 1_000_000
 SYNC = "sync"
 """The verb of entries about shared folders: they are about one database, and in no export."""
-
-
-def difference(before: Memory, after: Memory) -> dict[str, dict[str, Any]]:
-    """The fields in which two states of a memory differ, with the values of both, as JSON."""
-    old, new = to_data(before), to_data(after)
-    differing = [name for name in _REVISED if old[name] != new[name]]
-    return {"before": {name: old[name] for name in differing}, "after": {name: new[name] for name in differing}}
 
 
 def restored(memory: Memory, difference: Mapping[str, Mapping[str, Any]]) -> Memory:

@@ -5,13 +5,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from memorist.errors import InvalidInput
-from memorist.model import Filter, Hidden, Link, Memory, Usage, fingerprint, from_data
+from memorist.model import Filter, Memory, Usage, fingerprint, from_data
 from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.fact_rows import Slot
 from memorist.remember.fact_updates import settle
@@ -22,7 +22,6 @@ from memorist.remember.journal import (
     UNDONE,
     WITHHELD,
     changes,
-    difference,
     entry_called,
     links_made,
     links_removed,
@@ -33,6 +32,7 @@ from memorist.remember.journal import (
     withheld_from_data,
 )
 from memorist.remember.timeline import Claim
+from memorist.results.upkeep import Change
 
 T = TypeVar("T")
 RUN = "run"
@@ -45,58 +45,28 @@ Keep = Callable[[Memory, Entry, Entry], object]
 """Stores a memory that a gate had withheld, with the entry that withheld it, before and after."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One change to memories and links, with the rule that asks for it and the reason."""
-
-    IN_JSON: ClassVar = ("changes",)
-
-    rule: str
-    id: str
-    """The memory that it is about."""
-    reason: str
-    pairs: Annotated[tuple[tuple[Memory, Memory], ...], Hidden(tuple)] = ()
-    """Each memory it changes, before and after."""
-    linked: Annotated[tuple[Link, ...], Hidden(tuple)] = ()
-    unlinked: Annotated[tuple[Link, ...], Hidden(tuple)] = ()
-    vectors: Annotated[Mapping[str, Mapping[str, Any]], Hidden(dict)] = field(
-        default_factory=dict[str, Mapping[str, Any]]
+def batch_of(change: Change, entry: Entry) -> Batch:
+    """A change as a batch; its journal entry is `entry` with what `undo` needs."""
+    usage = {after.id: after.usage for before, after in change.pairs if after.usage and after.usage != before.usage}
+    return Batch(
+        revised=[after for _, after in change.pairs],
+        usage=usage,
+        links=change.linked,
+        unlinked=change.unlinked,
+        vectors=change.vectors,
+        journal=[replace(entry, data={**entry.data, **_undo_data(change)})],
     )
-    """New vectors, by memory id."""
-    final: Annotated[str | None, Hidden()] = None
-    """Why it cannot be undone, if it cannot."""
 
-    @property
-    def subjects(self) -> tuple[str, ...]:
-        """The memories it changes, the one it is about first."""
-        return tuple(dict.fromkeys((self.id, *(after.id for _, after in self.pairs))))
 
-    @property
-    def changes(self) -> dict[str, Any]:
-        """The fields of each memory that change, by its id."""
-        return {after.id: difference(before, after) for before, after in self.pairs}
-
-    def batch(self, entry: Entry) -> Batch:
-        """The change as a batch; its journal entry is `entry` with what `undo` needs."""
-        usage = {after.id: after.usage for before, after in self.pairs if after.usage and after.usage != before.usage}
-        return Batch(
-            revised=[after for _, after in self.pairs],
-            usage=usage,
-            links=self.linked,
-            unlinked=self.unlinked,
-            vectors=self.vectors,
-            journal=[replace(entry, data={**entry.data, **self._undo_data()})],
-        )
-
-    def _undo_data(self) -> dict[str, Any]:
-        if self.final is not None:
-            return {FINAL: self.final}
-        return {
-            **changes(self.pairs),
-            **usages(self.pairs),
-            **(links_made(self.linked) if self.linked else {}),
-            **(links_removed(self.unlinked) if self.unlinked else {}),
-        }
+def _undo_data(change: Change) -> dict[str, Any]:
+    if change.final is not None:
+        return {FINAL: change.final}
+    return {
+        **changes(change.pairs),
+        **usages(change.pairs),
+        **(links_made(change.linked) if change.linked else {}),
+        **(links_removed(change.unlinked) if change.unlinked else {}),
+    }
 
 
 class PendingWrite:
@@ -171,7 +141,7 @@ def apply_changes(
             if pending.allows(change):
                 data = {RUN: run, "rule": change.rule, "reason": f"{change.id} {change.reason}"}
                 entry = Entry(fingerprint(run, len(made)), now, verb, change.subjects, data)
-                pending.add(change.batch(entry))
+                pending.add(batch_of(change, entry))
                 made.append(change)
         return tuple(made)
 

@@ -14,7 +14,8 @@ from memorist.remember.fact_rows import CLAIMS, Slot, claim_to_data, claims_in, 
 from memorist.remember.fact_updates import facts_stated_by, settle
 from memorist.remember.forgetting import dependents
 from memorist.remember.timeline import Claim
-from memorist.upkeep.change import CLAIM, RUN, SLOT, Change, end_memory
+from memorist.results.upkeep import Change
+from memorist.upkeep.change import CLAIM, RUN, SLOT, batch_of, end_memory
 
 INVALIDATE = "invalidate"
 """The verb of the journal entries."""
@@ -96,7 +97,9 @@ def _ends(memories: Iterable[Memory], now: datetime, run: str, reader: Reader) -
             claims.setdefault(slot, []).append(claim)
             entries.append(_denied(entry, slot, claim))
         else:
-            plain.append(Change(INVALIDATE, memory.id, reason, ((memory, end_memory(memory, at, now)),)).batch(entry))
+            plain.append(
+                batch_of(Change(INVALIDATE, memory.id, reason, ((memory, end_memory(memory, at, now)),)), entry)
+            )
     batch = settle(claims, reader).batch(reader)
     return replace(
         batch,
@@ -117,7 +120,7 @@ def end_of(
     if superseded_by is not None and not reader.get([superseded_by]):
         raise NotFound(f"There is no memory {superseded_by!r}", remedy="Pass the id of the memory that came after.")
     after = end_memory(memory, at, now, superseded_by)
-    return Change(entry.verb, memory.id, entry.data["reason"], ((memory, after),)).batch(entry)
+    return batch_of(Change(entry.verb, memory.id, entry.data["reason"], ((memory, after),)), entry)
 
 
 def existing_memory(reader: Reader, id: str) -> Memory:

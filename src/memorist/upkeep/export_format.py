@@ -1,69 +1,21 @@
-"""The format of an export: lines of JSON, first a header, then one record per line."""
+"""The format of an export: lines of JSON, first a header (`memorist.results.moving`), then one record per line."""
 
 from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from memorist.errors import InvalidInput
 from memorist.model import Entity, Link, Memory, NoiseText, Showing, from_data, instant, isoformat, to_data
-from memorist.model.arguments import MOST_NESTED, nests_deeper
-from memorist.ports import Embedded, Entry, Job, Kept, Record, StoreStats, Vectors
+from memorist.ports import Embedded, Entry, Job, Kept, Record, Vectors
+from memorist.results.moving import Data
 from memorist.validate import validate
 
 if TYPE_CHECKING:
     from memorist.ports import Vector
-
-
-FORMAT = 1
-Data = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ExportHeader:
-    """The first line of an export."""
-
-    space: str
-    embedding: str | None = None
-    dimension: int | None = None
-    counts: Mapping[str, int] = field(default_factory=dict[str, int])
-
-
-def header_for(stats: StoreStats) -> ExportHeader:
-    """The header of an export of a store with these statistics."""
-    counts = {
-        "memories": stats.memories,
-        "versions": stats.versions,
-        "links": stats.links,
-        "entities": stats.entities,
-    }
-    return ExportHeader(stats.space, stats.embedding, stats.dimension, counts)
-
-
-def header_to_data(header: ExportHeader) -> dict[str, Any]:
-    """A header as JSON data."""
-    embedding = header.embedding and {"generation": header.embedding, "dimension": header.dimension}
-    return {"memorist": FORMAT, "space": header.space, "embedding": embedding, "counts": dict(header.counts)}
-
-
-def header_from_data(data: Data) -> ExportHeader:
-    """A header from JSON data; refuses a file that is not an export, or one of a newer format."""
-    version = data.get("memorist")
-    if not isinstance(version, int):
-        raise InvalidInput("it is not an export of Memorist", remedy="Pass a file that `export()` wrote.")
-    if version > FORMAT:
-        raise InvalidInput(f"it has format {version}; this version reads up to {FORMAT}", remedy="Upgrade Memorist.")
-    embedding = validate(data.get("embedding") or {}, Mapping[str, Any], "embedding")
-    return ExportHeader(
-        validate(data.get("space"), str, "space"),
-        validate(embedding.get("generation"), str | None, "generation"),
-        validate(embedding.get("dimension"), int | None, "dimension"),
-        validate(data.get("counts", {}), Mapping[str, int], "counts"),
-    )
 
 
 def record_to_data(record: Record) -> dict[str, Any]:
@@ -106,20 +58,6 @@ def record_from_data(data: Data, embedding: str | None) -> Record:
 def to_line(data: Data) -> bytes:
     """JSON data as a line."""
     return (json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8", "surrogatepass")
-
-
-DEEPEST = 2 * MOST_NESTED
-"""How deep a record may be nested: an entry of the journal holds whole memories."""
-
-
-def from_line(line: bytes) -> dict[str, Any]:
-    """JSON data from a line."""
-    value: object = json.loads(line.decode("utf-8", "surrogatepass"))
-    if not isinstance(value, dict):
-        raise ValueError("it is not a JSON object")
-    if nests_deeper(cast("object", value), DEEPEST):
-        raise ValueError(f"it is nested more than {DEEPEST} levels deep")
-    return cast("dict[str, Any]", value)
 
 
 def _job_data(job: Job) -> list[Any]:

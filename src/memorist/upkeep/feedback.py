@@ -12,7 +12,8 @@ from memorist.model import DOUBTED, Memory, Recall, Tier, fingerprint, instant, 
 from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.gates.verdict import with_flag
 from memorist.remember.journal import UNDONE
-from memorist.upkeep.change import EVERY_ENTRY, Change, retract_memory
+from memorist.results.upkeep import Change
+from memorist.upkeep.change import EVERY_ENTRY, batch_of, retract_memory
 from memorist.upkeep.ending import end_of, entry_about, existing_memory
 from memorist.validate import validate
 
@@ -101,7 +102,7 @@ def _judge(reader: Reader, id: str, verdict: Verdict, now: datetime) -> Batch:
     if verdict == "outdated":
         return end_of(reader, memory, None, now, entry)
     after = _VERDICTS[verdict](memory, now)
-    return Change(verdict, id, reason, ((memory, after),)).batch(entry)
+    return batch_of(Change(verdict, id, reason, ((memory, after),)), entry)
 
 
 def _judged_entry(entry: Entry, verdict: str, recall: RecallSeen) -> Entry:
@@ -149,7 +150,9 @@ def pin(store: Store, id: str, now: datetime, *, on: bool = True) -> Memory:
             _check_current(memory)
         reason = f"{id} was {'pinned' if on else 'unpinned'}"
         after = replace(memory, tier=Tier.PINNED if on else Tier.WORKING)
-        return Change(PIN, id, reason, ((memory, after),)).batch(entry_about(reader, PIN, id, now, {"reason": reason}))
+        return batch_of(
+            Change(PIN, id, reason, ((memory, after),)), entry_about(reader, PIN, id, now, {"reason": reason})
+        )
 
     store.update(plan)
     return existing_memory(store, id)

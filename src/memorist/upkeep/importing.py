@@ -17,7 +17,8 @@ from memorist.remember.derived import DERIVED, LABELS
 from memorist.remember.fact_rows import CLAIMS, Slot, claims_in, slot_of, sources_of
 from memorist.remember.fact_updates import settle
 from memorist.remember.journal import SYNC
-from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data, record_from_data
+from memorist.results.moving import ExportHeader, Imported, from_line, header_from_data
+from memorist.upkeep.export_format import record_from_data
 
 T = TypeVar("T")
 R = TypeVar("R", Entity, Link, Job, Entry, Showing, NoiseText)
@@ -29,20 +30,6 @@ CanEmbed = Callable[[str], bool]
 """Whether this memory can make vectors of an embedding generation."""
 Admit = Callable[[Sequence[Record]], Sequence[Record]]
 """Passes records through the gates."""
-
-
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """The result of an import: memories added, known already, updated to later versions, in conflict, and masked."""
-
-    space: str
-    lines: int
-    added: int
-    known: int
-    updated: int
-    conflicts: tuple[str, ...]
-    masked: int = 0
-    """Memories whose secrets were masked."""
 
 
 def import_(

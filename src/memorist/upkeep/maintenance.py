@@ -5,29 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from memorist.errors import InvalidInput, StoreError
-from memorist.files import make_private, replacing, scratch, sync
+from memorist.files import make_private, refuse_existing, replacing, scratch, sync
 from memorist.model import HIERARCHY, Kind, Memory
 from memorist.models.embedding_text import generation_of, readings, turns_before
 from memorist.ports import Embedded, Embedder, Progress, Store, Vectors
 from memorist.remember.sessions.commit import INTENT_VIEW
+from memorist.results.moving import Backup, Reembedding
 from memorist.upkeep.consolidate.notes import PERIODS
-from memorist.upkeep.transfer import refuse_existing
 
 NOTES = ".notes"
 """Suffix of the folder that holds the notes of a database file."""
-
-
-@dataclass(frozen=True, slots=True)
-class Backup:
-    """A backup that was written and verified: its file, its size, and the number of notes."""
-
-    path: Path
-    bytes: int
-    notes: int
 
 
 def backup(
@@ -85,17 +75,6 @@ LOOKED_UP = 4096
 """Memories per lookup: finding those without vectors reads past those that have them."""
 BATCH = 256
 """Memories embedded and written together: a killed run loses at most these."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reembedding:
-    """The result of a run: the new generation, the previous one, and how many memories were embedded."""
-
-    embedding: str
-    dimension: int
-    previous: str | None
-    embedded: int
-    memories: int
 
 
 def reembed(store: Store, embedder: Embedder, progress: Progress | None = None) -> Reembedding:

@@ -11,22 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
-from memorist.errors import InvalidInput, StoreError
-from memorist.files import replacing
+from memorist.errors import StoreError
+from memorist.files import refuse_existing, replacing
 from memorist.ports import Entry, Kept, Progress, Record, Store, StoreStats
 from memorist.remember.journal import SYNC
-from memorist.upkeep.export_format import ExportHeader, header_for, header_to_data, record_to_data, to_line
+from memorist.results.moving import Exported, header_for, header_to_data
+from memorist.upkeep.export_format import record_to_data, to_line
 from memorist.upkeep.importing import import_
 
 PROGRESS_EVERY = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Exported:
-    """The header of an export, and its number of lines."""
-
-    head: ExportHeader
-    lines: int
 
 
 def export(
@@ -40,14 +33,6 @@ def export(
     home: Path | None = getattr(store, "path", None)
     with replacing(path, home=home) as part, part.open("wb") as file:
         return _write(store, file, progress)
-
-
-def refuse_existing(path: Path, *, overwrite: bool) -> None:
-    """Refuse a path that is a folder, or an existing file unless `overwrite` is set."""
-    if path.is_dir():
-        raise InvalidInput(f"{path} is a folder", remedy="Pass the path of a file in it.")
-    if os.path.lexists(path) and not overwrite:
-        raise InvalidInput(f"{path} exists already", remedy="Choose another name, or allow it to be overwritten.")
 
 
 def _write(store: Store, to: IO[bytes], progress: Progress | None) -> Exported:

@@ -6,13 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Annotated
 
 from memorist.errors import InvalidInput
 from memorist.model import (
     MOST_CLASSIFIED,
     STATES,
-    Doc,
     Entity,
     Filter,
     Kind,
@@ -24,6 +22,7 @@ from memorist.model import (
 )
 from memorist.ports import Store
 from memorist.remember.entities import MENTIONS, OBJECT, SUBJECT
+from memorist.results.finding import Edge, EntitySummary, Neighbour, Neighbourhood, Support
 from memorist.text.words import fold
 
 COUNTED = (Kind.EPISODIC, Kind.SEMANTIC, Kind.PROCEDURAL, Kind.NOTE)
@@ -34,59 +33,6 @@ MOST_HOPS = 3
 MOST_SUPPORT = 5
 ROLES = (SUBJECT, OBJECT, MENTIONS)
 PAGE = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class EntitySummary:
-    """A name that memories mention."""
-
-    name: str
-    kind: Annotated[str | None, Doc("What it is, such as person or place, if that is known.")]
-    aliases: tuple[str, ...]
-    memories: Annotated[int, Doc("How many memories mention it.")]
-    facts: Annotated[int, Doc("How many facts are about it.")]
-    last: Annotated[datetime, Doc("When it was last mentioned.")]
-
-
-@dataclass(frozen=True, slots=True)
-class Support:
-    """A memory or fact that an edge rests on."""
-
-    id: str
-    text: str
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """How two names are related."""
-
-    source: str
-    relation: Annotated[str, Doc("The relation of a fact, or mentioned_with.")]
-    target: str
-    hops: Annotated[int, Doc("How far from the entity it was reached.")]
-    count: Annotated[int, Doc("How many facts and memories it rests on.")]
-    support: Annotated[tuple[Support, ...], Doc("The newest of them.")]
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A name that was reached."""
-
-    name: str
-    kind: str | None
-    hops: int
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbourhood:
-    """What is related to an entity, nearest first; `known` is False if no memory mentions it."""
-
-    entity: str
-    known: bool
-    entities: tuple[Neighbour, ...] = ()
-    edges: tuple[Edge, ...] = ()
-    more: Annotated[bool, Doc("Whether there are more edges than the limit.")] = False
 
 
 # Listing

@@ -19,10 +19,11 @@ from memorist.remember.gates import Gates, Policy
 from memorist.remember.journal import entry_called
 from memorist.remember.record import record
 from memorist.remember.writer import Writer
+from memorist.results.upkeep import AUDIT_KINDS, Finding
 from memorist.stores.memory import MemoryStore
 from memorist.stores.sqlite import SqliteStore
 from memorist.testing import FakeClock, FakeEmbedder
-from memorist.upkeep.audit import KINDS, Finding, apply_fixes, audit
+from memorist.upkeep.audit import apply_fixes, audit
 from memorist.upkeep.change import undo
 from tests.secret_samples import SAMPLES
 
@@ -347,4 +348,4 @@ def test_an_audit_changes_nothing() -> None:
     before = rows(store)
     assert audit(store, NOW).findings
     assert (rows(store), store.journal()) == (before, [])
-    assert all(memory.kind is Kind.EPISODIC for memory in before) and len(KINDS) == 12
+    assert all(memory.kind is Kind.EPISODIC for memory in before) and len(AUDIT_KINDS) == 12

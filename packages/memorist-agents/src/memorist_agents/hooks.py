@@ -161,7 +161,7 @@ def _listed(fixes: Sequence[Memory]) -> str:
 
 def _known(engine: Engine, key: str, scope: str) -> list[Memory]:
     """The current memory with a key: what helped when this failed before, or else the mere failure."""
-    from memorist.recall.request import listing_filter
+    from memorist.model.request import listing_filter
 
     where = listing_filter({"scope": scope}, datetime.now(UTC))
     return [one for one in engine.store.by_key([key]) if where.admits(one)]
@@ -170,7 +170,7 @@ def _known(engine: Engine, key: str, scope: str) -> list[Memory]:
 def _written_down(engine: Engine, call: HookCall) -> list[Memory]:
     """The newest memories that quote this very command and error: a fix that the user or the agent wrote down."""
     from memorist.engine.waking import KINDS
-    from memorist.recall.request import listing_filter
+    from memorist.model.request import listing_filter
     from memorist.recall.standing import newest_memories
     from memorist_agents import lessons
 

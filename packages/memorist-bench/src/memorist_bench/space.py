@@ -15,12 +15,12 @@ from memorist.engine.engine import Engine
 from memorist.engine.open import entity_finder
 from memorist.errors import MissingService
 from memorist.model import CITES, DENIES, PROVENANCE, STATES, Item, Kind, Memory, Recall, instant, memory_id
+from memorist.model.request import RecallOptions
 from memorist.ports import Embedder, Progress, Reader, Reranker
 from memorist.recall.assemble import HEADER, Assemble, line
 from memorist.recall.fuse import Best, ReciprocalRank
 from memorist.recall.pipeline import REMEDIES, Pipeline
 from memorist.recall.prepare import Embed
-from memorist.recall.request import RecallOptions
 from memorist.recall.search import Search
 from memorist.recall.select import Limit
 from memorist.recall.signals import Keyword, Vector

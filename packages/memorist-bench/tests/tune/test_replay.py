@@ -12,11 +12,11 @@ import pytest
 
 import memorist
 from memorist.engine.engine import Engine
+from memorist.model.request import recall_request
 from memorist.models import embedders, rerankers
 from memorist.recall.data import with_settings
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.recipes import RECIPES
-from memorist.recall.request import recall_request
 from memorist_bench.measures import judge
 from memorist_bench.tune.evidence import environment
 from memorist_bench.tune.numbers import as_settings, first_moved, move_numbers, numbers_of

@@ -12,6 +12,7 @@ from memorist.model import Fact, FactFields, Outcome, Remembered, fingerprint
 from memorist.remember.fact_rows import relation_claim
 from memorist.remember.ingest.values import EPOCH, storable
 from memorist.remember.record import record
+from memorist.results.writing import Cleaned, IngestReport, Skipped
 from memorist.text.tokens import sentences
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 MOST_NAMED = 100
 """The most skipped items listed in a report; the rest are only counted by reason."""
 OTHER = "other reasons"
-T = TypeVar("T", "Skipped", "Cleaned")
-Note = TypeVar("Note", bound="Skipped | Cleaned")
+T = TypeVar("T", Skipped, Cleaned)
+Note = TypeVar("Note", bound=Skipped | Cleaned)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,44 +43,7 @@ class FactPiece:
     fields: FactFields
 
 
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """An item that is not kept: where it is, and the reason."""
-
-    where: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Cleaned:
-    """An item that is kept with changes: where it is, and what was changed."""
-
-    where: str
-    reason: str
-
-
 Item = Piece | FactPiece | Skipped | Cleaned
-
-
-@dataclass(frozen=True, slots=True)
-class IngestReport:
-    """The result of an import: what became of the texts, by outcome, and which were skipped or cleaned."""
-
-    kept: int = 0
-    known: int = 0
-    merged: int = 0
-    withheld: int = 0
-    facts: int = 0
-    files: int = 0
-    sessions: int = 0
-    skipped_files: tuple[Skipped, ...] = ()
-    """The first hundred files from which nothing was read, each with the first reason."""
-    skipped: tuple[Skipped, ...] = ()
-    """The first hundred; `skipped_by_reason` counts them all."""
-    skipped_by_reason: Mapping[str, int] = field(default_factory=dict[str, int])
-    cleaned: tuple[Cleaned, ...] = ()
-    """The first hundred; `cleaned_by_reason` counts them all."""
-    cleaned_by_reason: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 def gate_notes(memory: Remembered) -> Iterator[Skipped | Cleaned]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from threading import Lock
-from typing import Any, ClassVar
+from typing import Any
 
 from memorist.errors import ModelUnavailable, NotFound
 from memorist.model import HIERARCHY, Link, Memory
@@ -19,8 +18,9 @@ from memorist.remember.jobs import COMMIT_TASK, retry_after
 from memorist.remember.rereading import ChangedMeanwhile, check_as_read
 from memorist.remember.sessions.lessons import Findings
 from memorist.remember.sessions.rules import Resolved, resolve
-from memorist.remember.sessions.run import Extractor, RunStep, SessionRun, State, annotate_steps, cut, run_of, turns_of
+from memorist.remember.sessions.run import Extractor, RunStep, SessionRun, annotate_steps, cut, run_of, turns_of
 from memorist.remember.writer import Writer
+from memorist.results.writing import Commit, SessionState
 
 INTENT_VIEW = "intent"
 """The view of a procedure that embeds only its intent: people ask for procedures by their purpose."""
@@ -54,7 +54,7 @@ class Lessons:
     vectors: Mapping[str, Vectors]
     note: str | None = None
     written: Sequence[Memory] = ()
-    state: State = "closed"
+    state: SessionState = "closed"
 
     def plan(self, reader: Reader) -> Batch:
         """The batch; empty if another process has learnt from these steps. Later steps keep the session open."""
@@ -130,28 +130,6 @@ def _ends(link: Link) -> tuple[str, str]:
 
 MOST_ATTEMPTS = 5
 """After this many failures of the model, the rules read the session instead."""
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """The result of a commit: the state of the session, who read it, and the new memories."""
-
-    IN_JSON: ClassVar = ("counts",)
-
-    session: str
-    state: State
-    steps: int = 0
-    trajectories: int = 0
-    by: str | None = None
-    memories: tuple[Memory, ...] = ()
-    error: str | None = None
-    note: str | None = None
-    """Why the rules read it although there is a model."""
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """New memories by kind."""
-        return Counter(str(memory.kind) for memory in self.memories)
 
 
 @dataclass(slots=True)

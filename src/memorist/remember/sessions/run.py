@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from math import fsum
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from memorist.asking.sessions import AgentStep, Annotation, Instruction, Proposition
 from memorist.errors import InvalidInput
@@ -17,6 +17,7 @@ from memorist.model import GateDecision, Kind, Memory, isoformat, memory_id, wit
 from memorist.ports import Reader, Vectors
 from memorist.remember.derived import content_stems, overlap, session_key, source_key, step_key
 from memorist.remember.record import record
+from memorist.results.writing import SessionState
 from memorist.text.patterns import lazy
 from memorist.text.phrases import phrases
 from memorist.text.tokens import sentences
@@ -197,7 +198,6 @@ def cut(steps: Sequence[RunStep], embed: Embed) -> list[Trajectory]:
     return [Trajectory(tuple(run)) for run in runs]
 
 
-State = Literal["open", "closed", "failed"]
 SELF = 2
 """The trust in what an agent saw, did and concluded by itself."""
 UNNUMBERED = 0
@@ -219,7 +219,7 @@ class SessionRun:
         return self.memory.metadata.get("goal")
 
     @property
-    def state(self) -> State:
+    def state(self) -> SessionState:
         """Open, closed, or failed: the model did not answer, and the commit will be tried again."""
         return self.memory.metadata.get("state", "open")
 

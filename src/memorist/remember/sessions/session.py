@@ -27,13 +27,13 @@ from memorist.model import (
     Surroundings,
 )
 from memorist.model.arguments import checks_arguments
-from memorist.ports import Batch, Clock, Job, Reader, Receipt, Store
+from memorist.ports import Batch, Clock, Job, Reader, Store
 from memorist.ports.notices import Notice, Notices, logger
 from memorist.remember.forgetting import dependents, erase_chosen
 from memorist.remember.incoming import Incoming
 from memorist.remember.jobs import COMMIT_TASK
 from memorist.remember.journal import rename_decision, shared_entry
-from memorist.remember.sessions.commit import Commit, Committer
+from memorist.remember.sessions.commit import Committer
 from memorist.remember.sessions.rules import SessionRules
 from memorist.remember.sessions.run import (
     Extractor,
@@ -47,6 +47,8 @@ from memorist.remember.sessions.run import (
     turns_of,
 )
 from memorist.remember.writer import Writer
+from memorist.results.records import Receipt
+from memorist.results.writing import Commit
 
 P = ParamSpec("P")
 T = TypeVar("T")

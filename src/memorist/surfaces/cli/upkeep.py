@@ -18,7 +18,7 @@ from memorist.surfaces.cli.output import count, one_line, progress, say, say_cut
 
 if TYPE_CHECKING:
     from memorist.engine.engine import Engine
-    from memorist.engine.vocabulary import Change, Consolidation
+    from memorist.results.upkeep import Change, Consolidation
 
 
 app = typer.Typer()
@@ -60,7 +60,7 @@ def audit(
 
 
 def _kinds_to_fix(fix: list[str]) -> set[str]:
-    from memorist.engine.vocabulary import AUDIT_KINDS
+    from memorist.results.upkeep import AUDIT_KINDS
 
     unknown = sorted(set(fix) - {*AUDIT_KINDS, "all"})
     if unknown:

@@ -18,8 +18,9 @@ from memorist.remember.gates.checks import LOOP_FLAG as LOOP
 from memorist.remember.gates.checks import describe_copies, form_of, instructions, is_loop, noise
 from memorist.remember.gates.verdict import pieces_in
 from memorist.remember.redaction import kinds_in
+from memorist.results.upkeep import Finding
 from memorist.text.gist import Copies, copies, pieces_of
-from memorist.upkeep.audit.report import Finding, damage_repair, demote, end, flag, mask, rebuild, retire, unlink
+from memorist.upkeep.audit.fixes import damage_repair, demote, end, flag, mask, rebuild, retire, unlink
 
 if TYPE_CHECKING:
     from memorist.ports import Vectors

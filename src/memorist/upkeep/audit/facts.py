@@ -14,11 +14,12 @@ from typing import Any
 from memorist.model import STATES, Fact, Memory
 from memorist.remember.extract.chinese import is_job
 from memorist.remember.extract.lexicon import JOBS, KIN
+from memorist.results.upkeep import Finding
 from memorist.text.facts import ROLES, word_set
 from memorist.text.patterns import lazy
 from memorist.text.tokens import sentences
 from memorist.upkeep.audit.checks import Check, is_current
-from memorist.upkeep.audit.report import Finding, retire
+from memorist.upkeep.audit.fixes import retire
 
 _NOUN_RELATIONS = word_set(
     """

@@ -12,11 +12,12 @@ from memorist.model import Filter, fingerprint
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Batch, Damage, Entry, Progress, Store, Vectors
 from memorist.remember.journal import FINAL
+from memorist.results.upkeep import AUDIT_KINDS, Finding, Report
 from memorist.upkeep.audit.checks import Check, Drift, GateCheck, Loops, Orphans, Stale, damage_findings
 from memorist.upkeep.audit.facts import WrongFacts
-from memorist.upkeep.audit.report import KINDS, Finding, Report
+from memorist.upkeep.audit.fixes import change_of, texts_of
 from memorist.upkeep.audit.statements import Contradictions, Duplicates
-from memorist.upkeep.change import RUN, PendingWrite, every_page, write
+from memorist.upkeep.change import RUN, PendingWrite, batch_of, every_page, write
 
 VERB = "audit"
 """The verb of the journal entries of fixes."""
@@ -93,10 +94,12 @@ def _about(finding: Finding) -> dict[str, Any]:
 
 def check_kinds(kinds: Collection[str] | None) -> set[str]:
     """The kinds of findings to look for; None selects all of them."""
-    unknown = sorted(set(kinds or ()) - set(KINDS))
+    unknown = sorted(set(kinds or ()) - set(AUDIT_KINDS))
     if unknown:
-        raise InvalidInput(f"Unknown kinds of findings: {', '.join(unknown)}", remedy=f"Kinds are {', '.join(KINDS)}.")
-    return set(KINDS if kinds is None else kinds)
+        raise InvalidInput(
+            f"Unknown kinds of findings: {', '.join(unknown)}", remedy=f"Kinds are {', '.join(AUDIT_KINDS)}."
+        )
+    return set(AUDIT_KINDS if kinds is None else kinds)
 
 
 def _apply(
@@ -109,11 +112,11 @@ def _apply(
     def plan(pending: PendingWrite) -> dict[str, str]:
         entries: dict[str, str] = {}
         for finding in findings:
-            change = finding.repair and finding.repair.change(finding, pending, now, fresh)
+            change = finding.repair and change_of(finding, finding.repair, pending, now, fresh)
             if change is not None:
                 entry = entries[finding.id] = fingerprint(VERB, finding.id, now)
                 pending.add(
-                    change.batch(Entry(entry, now, VERB, finding.ids or (change.id,), _about(finding) | part_of))
+                    batch_of(change, Entry(entry, now, VERB, finding.ids or (change.id,), _about(finding) | part_of))
                 )
         return entries
 
@@ -124,7 +127,7 @@ def _fresh_vectors(
     findings: Sequence[Finding], store: Store, embedder: StoreEmbedder | None, now: datetime
 ) -> dict[str, Vectors]:
     """The vectors that the fixes need, by text; made before the write, so that nobody waits for the model."""
-    texts = [text for one in findings if one.repair for text in one.repair.texts(store, now)]
+    texts = [text for one in findings if one.repair for text in texts_of(one.repair, store, now)]
     if not texts or store.embedding is None:
         return {}
     if embedder is None:

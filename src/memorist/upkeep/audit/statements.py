@@ -19,11 +19,12 @@ from memorist.ports import Store
 from memorist.remember.fact_rows import one_valued
 from memorist.remember.gates.verdict import has_own_place
 from memorist.remember.timeline import fold_value
+from memorist.results.upkeep import Finding
 from memorist.text.gist import Gist, denials, gist, repeats
 from memorist.text.sameness import canonical, signs
 from memorist.text.tokens import sentences
 from memorist.upkeep.audit.checks import CONTENT, Check, is_current
-from memorist.upkeep.audit.report import Finding, end, flag, retire
+from memorist.upkeep.audit.fixes import end, flag, retire
 
 if TYPE_CHECKING:
     import numpy as np

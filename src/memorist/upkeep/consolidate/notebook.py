@@ -19,6 +19,7 @@ from memorist.ports import Batch, Reader, Store
 from memorist.remember.incoming import Incoming
 from memorist.remember.record import record
 from memorist.remember.writer import Writer
+from memorist.results.upkeep import Consolidation, WrittenNote
 from memorist.upkeep.change import EVERY_ENTRY
 from memorist.upkeep.consolidate.files import (
     BY_USER,
@@ -34,13 +35,11 @@ from memorist.upkeep.consolidate.notes import (
     PERIODS,
     RULES,
     VERB,
-    Consolidation,
     NoteItem,
     NoteLine,
     NotePeriod,
     NoteRecord,
     PeriodKind,
-    WrittenNote,
     chosen_periods,
     cited_memories,
     is_ours,

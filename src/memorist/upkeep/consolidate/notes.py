@@ -83,40 +83,6 @@ def cited_memories(lines: Sequence[Memory]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenNote:
-    """A note that was written: its file if it has one, its version, its author, its lines and its cited memories.
-
-    In a dry run nobody has written it yet: its author is empty, and it has no lines.
-    """
-
-    period: str
-    name: str
-    path: str | None
-    version: int
-    by: str
-    lines: int
-    sources: int
-
-
-@dataclass(frozen=True, slots=True)
-class Consolidation:
-    """The notes that a run wrote, and how many were up to date already."""
-
-    at: datetime
-    written: tuple[WrittenNote, ...]
-    unchanged: int
-    dropped: tuple[str, ...] = ()
-    """Notes that were removed because none of their memories is left."""
-
-    @classmethod
-    def of(cls, parts: Sequence[Consolidation]) -> Consolidation:
-        """The runs of each classification as one."""
-        written = tuple(note for one in parts for note in one.written)
-        dropped = tuple(name for one in parts for name in one.dropped)
-        return cls(parts[0].at, written, sum(one.unchanged for one in parts), dropped)
-
-
-@dataclass(frozen=True, slots=True)
 class NotePeriod:
     """The time span of a note; `end` is exclusive."""
 

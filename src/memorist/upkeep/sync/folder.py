@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 
 from memorist.errors import Error, InvalidInput, NotFound
 from memorist.files import PRIVATE, make_folder, refusing, scratch, sync
+from memorist.results.moving import ExportHeader, from_line, header_from_data, header_to_data
 from memorist.text.patterns import lazy
-from memorist.upkeep.export_format import ExportHeader, from_line, header_from_data, header_to_data, to_line
+from memorist.upkeep.export_format import to_line
 from memorist.upkeep.sync.records import Change, Stamp, change_from_data, change_to_data, check_strings
 from memorist.validate import validate
 

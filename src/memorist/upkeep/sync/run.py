@@ -11,7 +11,7 @@ from memorist.errors import InvalidInput
 from memorist.ports import Batch
 from memorist.remember.forgetting import refuse_damaged
 from memorist.remember.journal import SYNC
-from memorist.upkeep.export_format import ExportHeader
+from memorist.results.moving import ExportHeader
 from memorist.upkeep.sync.choice import Arrived, local_changes, orphans, read_arrivals
 from memorist.upkeep.sync.folder import ChangeFile, SharedFolder, Unreadable, UnreadLine, UnreadReport
 from memorist.upkeep.sync.holdings import Holdings, changes, holdings

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Literal
 
 from memorist.model import PROVENANCE, Filter, Kind, Link, Memory, Tier
 from memorist.ports import Store
@@ -14,34 +13,13 @@ from memorist.recall.factors import Weibull, age_hours
 from memorist.recall.prepare import ROUTING
 from memorist.remember.derived import LABELS, is_label
 from memorist.remember.fact_rows import CLAIMS
-from memorist.upkeep.change import Change, every_page
+from memorist.results.upkeep import Change
+from memorist.upkeep.change import every_page
 
 RuleName = Literal["expire", "revive", "merge", "ground", "decay", "tier", "orphan"]
 LEARNT = {Kind.SEMANTIC: "proposition/", Kind.PROCEDURAL: "procedure/"}
 """Kinds of derived nodes and the prefixes of their keys; a memory of these kinds without the prefix is verbatim."""
 PAGE = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Tidying:
-    """What tidying would change, or has changed. `run` is the id that `undo` takes, None for a dry run."""
-
-    IN_JSON: ClassVar = ("counts",)
-
-    at: datetime
-    changes: tuple[Change, ...]
-    run: str | None = None
-
-    @classmethod
-    def of(cls, parts: Sequence[Tidying]) -> Tidying:
-        """The tidyings of each classification as one; `undo` takes their runs together."""
-        runs = dict.fromkeys(one.run for one in parts if one.run is not None)
-        return cls(parts[0].at, tuple(change for one in parts for change in one.changes), " ".join(runs) or None)
-
-    @property
-    def counts(self) -> Mapping[str, int]:
-        """The number of changes per rule."""
-        return Counter(change.rule for change in self.changes)
 
 
 class TidyPlan:

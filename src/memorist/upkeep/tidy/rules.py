@@ -13,9 +13,10 @@ from memorist.recall.factors import Weibull, age_hours
 from memorist.recall.nodes import PARAMS, default_value
 from memorist.remember.gates.verdict import with_flag
 from memorist.remember.journal import join_usage
+from memorist.results.upkeep import Tidying
 from memorist.text.sameness import canonical
 from memorist.upkeep.change import apply_changes, end_memory, retract_memory
-from memorist.upkeep.tidy.plan import Tidying, TidyPlan, tier_for
+from memorist.upkeep.tidy.plan import TidyPlan, tier_for
 
 if TYPE_CHECKING:
     from memorist.ports import Vector

@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
 from memorist.integrations import Source, framework, opened
 from memorist.model import Fields, Memory, isoformat, memory_id
+from memorist.verbs import Verbs
 from memorist_agents.integrations.verbatim import as_data, is_text, keep
 
 with framework("adk"):

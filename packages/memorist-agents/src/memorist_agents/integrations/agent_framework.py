@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from memorist.engine.verbs import Verbs
 from memorist.integrations import Source, framework, opened
 from memorist.model import Recall
+from memorist.verbs import Verbs
 from memorist_agents.integrations.verbatim import is_text, keep
 
 with framework("agent-framework"):

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
 from memorist.model import Memory, Outcome
+from memorist.verbs import Verbs
 from memorist_agents.integrations.verbatim import box, every, is_text, keep, unbox
 
 ITEM, TURN = "item", "turn"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from memorist.engine.verbs import Verbs
 from memorist.errors import NotFound
 from memorist.model import Fields, Memory, memory_id
+from memorist.verbs import Verbs
 from memorist_agents.integrations.verbatim import box, every, is_text, keep, unbox
 
 CONTENT = "content"

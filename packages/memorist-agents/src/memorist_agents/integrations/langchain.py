@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from memorist.engine.verbs import Verbs
 from memorist.integrations import Source, framework, opened
 from memorist.model import Item, Memory, Recall, RecallOptions, isoformat
+from memorist.verbs import Verbs
 
 with framework("langchain"):
     from langchain_core.callbacks import CallbackManagerForRetrieverRun

@@ -6,9 +6,9 @@ import asyncio
 from pathlib import Path
 from typing import Any, cast
 
-from memorist.engine.verbs import Verbs
 from memorist.integrations import Source, framework, opened
 from memorist.model import AGENT_TRUST, RecallOptions
+from memorist.verbs import Verbs
 
 with framework("llama-index"):
     from llama_index.core.base.llms.types import ChatMessage, TextBlock

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput, NotFound
 from memorist.integrations import Source, framework, opened
 from memorist.model import Fields, Memory, Outcome, isoformat, memory_id
+from memorist.verbs import Verbs
 from memorist_agents.integrations.files import content_fields, content_of, has_ended
 from memorist_agents.integrations.threads import OneAtATime
 from memorist_agents.integrations.verbatim import as_data, every, is_text, keep

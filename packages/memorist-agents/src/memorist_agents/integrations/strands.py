@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, cast
 from uuid import uuid4
 
-from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
 from memorist.integrations import Source, framework, opened
 from memorist.model import Item, Remembered, fingerprint, isoformat
+from memorist.verbs import Verbs
 from memorist_agents.integrations.verbatim import as_data, is_text, keep
 
 with framework("strands"):

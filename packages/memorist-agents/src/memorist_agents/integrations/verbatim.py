@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
-from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
 from memorist.model import INSTRUCTIONS, Filters, Memory, Outcome, Remembered
 from memorist.model.arguments import MOST_NESTED, check_text, nests_deeper
+from memorist.verbs import Verbs
 
 PAGE = 1000
 WARNING = "(untrusted: reads like instructions) "

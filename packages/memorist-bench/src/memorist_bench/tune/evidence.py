@@ -18,11 +18,11 @@ from memorist.config import Config
 from memorist.engine.open import open_store
 from memorist.errors import InvalidInput
 from memorist.model import RecallOptions, RecallRequest, instant
+from memorist.model.request import recall_request
 from memorist.models import embedders, rerankers
 from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Embedder, Reranker, Store, View
 from memorist.recall.pipeline import Pipeline
-from memorist.recall.request import recall_request
 from memorist.recall.stage import Env
 from memorist.remember.ingest.rows import fields
 from memorist.upkeep.feedback import judged_recalls

@@ -12,8 +12,8 @@ from typing import Any, Unpack, cast
 from memorist.engine.engine import Engine
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Filters, Hit, Memory
+from memorist.model.request import listing_filter
 from memorist.ports import Entry, Page, Tally
-from memorist.recall.request import listing_filter
 from memorist.remember.journal import CHANGES, FINAL, LINKED, UNDONE, UNLINKED, USAGE, WITHHELD
 from memorist.text.patterns import lazy
 from memorist.upkeep.ending import INVALIDATE

@@ -16,8 +16,8 @@ from memorist.recall.dials import Dial, dials_of, moved_settings, with_moved
 from memorist.recall.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from memorist.recall.explain import Absence
     from memorist.recall.stage import Env
+    from memorist.results.finding import Absence
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from memorist.engine.engine import Engine
 from memorist.model import MOST_CLASSIFIED, STATES, Entity, Filter, Memory, bare_name
-from memorist.recall.request import listing_filter
+from memorist.model.request import listing_filter
 from memorist.remember.entities import SUBJECT
 from memorist.text.words import fold
 from memorist.upkeep.walk import COUNTED, ROLES, TOGETHER, visible_entities

@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin
 from pydantic import BaseModel, Field, create_model
 
 from memorist.asking.wording import clip
-from memorist.engine.vocabulary import EntitySummary, Neighbourhood, Support
 from memorist.model import MOST, FieldInfo, Item, Memory, Recall, Remembered, fields_of, keywords_of, to_data
 from memorist.model.fields import members
-from memorist.ports import Receipt, StoreStats
+from memorist.results.finding import EntitySummary, Neighbourhood, Support
+from memorist.results.records import Receipt, StoreStats
 
 F = TypeVar("F", bound=Callable[..., Any])
 Trust = Literal["untrusted", "peer", "self", "owner"]

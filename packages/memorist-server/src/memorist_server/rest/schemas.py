@@ -12,12 +12,12 @@ from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_h
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, create_model, model_validator
 
-from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput
 from memorist.model import REQUIRED, FieldInfo, Item, Memory, When, fields_of, keywords_of
 from memorist.model.fields import members
 from memorist.model.serialize import json_fields
 from memorist.model.spellings import advice, ours
+from memorist.verbs import Verbs
 
 LONGEST = 2**53
 """Integers beyond this are not exact in every language."""

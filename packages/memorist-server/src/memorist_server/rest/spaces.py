@@ -20,7 +20,7 @@ from memorist.errors import Closed, StoreMoved
 from memorist_server.access.home import Catalogue
 
 if TYPE_CHECKING:
-    from memorist.engine.verbs import Job
+    from memorist.results.records import Job
 
 LOOK_EVERY = 300.0
 """Seconds after which a space in use is searched for jobs again: the worker that left them may have been killed."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memorist.engine.verbs import Verbs
 from memorist.model import Fields, Memory, RecallOptions, Worth, fields_of, keywords_of
 from memorist.model.memory import RANGES
+from memorist.verbs import Verbs
 from memorist_server.rest.routes.memories import ExplainBody, ListQuery, RecallBody, RememberBody
 from memorist_server.rest.schemas import answer_of
 

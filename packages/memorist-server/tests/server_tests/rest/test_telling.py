@@ -13,8 +13,8 @@ import pytest
 import memorist
 from memorist import errors
 from memorist.engine.engine import Engine
-from memorist.engine.verbs import SessionVerbs, Verbs
 from memorist.surfaces.cli import main
+from memorist.verbs import SessionVerbs, Verbs
 from memorist_server.rest.logs import JsonLines
 from memorist_server.rest.metrics import Metrics
 from memorist_server.rest.problems import STATUS, problem_responses, status_of

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 from langgraph.store.base import ListNamespacesOp, SearchOp
-from memorist.engine.verbs import Verbs
 from memorist.model import Filters, Memory, RecallOptions
+from memorist.verbs import Verbs
 from memorist_agents.integrations.langgraph.items import (
     PART_OF,
     PUT,

@@ -26,10 +26,10 @@ from langgraph.store.base import (
     tokenize_path,
     validate_op_namespace,
 )
-from memorist.engine.verbs import Verbs
 from memorist.errors import InvalidInput, NotFound, StoreBusy
 from memorist.integrations import Source, opened
 from memorist.model import Memory, Outcome, Remembered
+from memorist.verbs import Verbs
 from memorist_agents.integrations.langgraph.items import (
     PUT,
     TTL,

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query
 from pydantic import ConfigDict, Field, Json
 
 from memorist.engine.engine import Engine
-from memorist.engine.verbs import Verbs
 from memorist.engine.vocabulary import Verdict, recipe_to_data
 from memorist.errors import InvalidInput, NotFound
 from memorist.model import Filters, Memory, Recall, keywords_of, to_data
+from memorist.verbs import Verbs
 from memorist_server.rest.calls import ReadCall, WriteCall
 from memorist_server.rest.routes import SPACE
 from memorist_server.rest.schemas import RequestModel, ResponseModel, Text, answer_of, body_of, example, items_of

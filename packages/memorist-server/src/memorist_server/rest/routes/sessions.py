@@ -13,10 +13,10 @@ from starlette.responses import PlainTextResponse, Response
 
 import memorist
 from memorist.engine.engine import Engine
-from memorist.engine.verbs import SessionVerbs, Verbs
 from memorist.engine.vocabulary import Session, run_of
 from memorist.errors import NotFound
 from memorist.model import Doc, GateDecision
+from memorist.verbs import SessionVerbs, Verbs
 from memorist_server.rest.auth import Caller
 from memorist_server.rest.calls import ReadCall, WriteCall
 from memorist_server.rest.metrics import CONTENT_TYPE

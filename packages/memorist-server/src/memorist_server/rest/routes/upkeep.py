@@ -10,9 +10,10 @@ from pydantic import Field
 from starlette.responses import Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.verbs import Verbs
-from memorist.engine.vocabulary import AUDIT_KINDS, FORMATS, PeriodKind
+from memorist.engine.vocabulary import FORMATS, PeriodKind
 from memorist.errors import InvalidInput
+from memorist.results.upkeep import AUDIT_KINDS
+from memorist.verbs import Verbs
 from memorist_server.rest.calls import (
     EVENTS,
     AdminCall,

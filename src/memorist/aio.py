@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
-from memorist.engine.verbs import SessionVerbs, Verbs
 from memorist.errors import InvalidInput
 from memorist.model import GateDecision, Remembered
-from memorist.ports import Receipt
-from memorist.remember.sessions import Commit
+from memorist.results.records import Receipt
+from memorist.results.writing import Commit
+from memorist.verbs import SessionVerbs, Verbs
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,4 +1,4 @@
-"""The verbs of a memory: what `Engine` does here, and `Client` on a server."""
+"""The verbs of a memory: what `Engine` does in this process, and `Client` on a server."""
 
 from __future__ import annotations
 
@@ -15,24 +15,19 @@ from memorist.model import (
     GateDecision,
     Ids,
     Memory,
+    Progress,
     Recall,
     RecallOptions,
     Remembered,
     WakeUp,
     When,
 )
-from memorist.ports import Embedder, Entry, Job, Page, Progress, Receipt, StoreStats
-from memorist.recall.explain import Absence, Explanation
-from memorist.remember.ingest import IngestReport
-from memorist.remember.sessions import Commit
-from memorist.upkeep.audit import Report
-from memorist.upkeep.consolidate import Consolidation
-from memorist.upkeep.importing import Imported
-from memorist.upkeep.maintenance import Backup, Reembedding
-from memorist.upkeep.sleep import Sleep
-from memorist.upkeep.tidy import Tidying
-from memorist.upkeep.transfer import Exported
-from memorist.upkeep.walk import EntitySummary, Neighbourhood
+from memorist.ports import Embedder
+from memorist.results.finding import Absence, EntitySummary, Explanation, Neighbourhood
+from memorist.results.moving import Backup, Exported, Imported, Reembedding
+from memorist.results.records import Entry, Job, Page, Receipt, StoreStats
+from memorist.results.upkeep import Consolidation, Report, Sleep, Tidying
+from memorist.results.writing import Commit, IngestReport
 
 
 class SessionVerbs(Protocol):
