@@ -79,7 +79,7 @@ $(PYTHON) $(INTEGRATIONS)/bin/python:
 
 # All folders in one command, the root first: no package index has them. Tests want all of them, a user only the models.
 $(VENV)/.installed: $(PYTHON) $(PROJECTS)
-	$(PYTHON) -m pip install --quiet -e ".[server,mcp,agents]" -e packages/memorist-models -e packages/memorist-server -e packages/memorist-agents
+	$(PYTHON) -m pip install --quiet -e ".[server,mcp,agents]" -e packages/memorist-client -e packages/memorist-models -e packages/memorist-server -e packages/memorist-agents
 	touch $@
 
 $(VENV)/.dev: $(PYTHON) $(PROJECTS)
@@ -87,7 +87,7 @@ $(VENV)/.dev: $(PYTHON) $(PROJECTS)
 	touch $@ $(VENV)/.installed
 
 $(INTEGRATIONS)/.installed: $(INTEGRATIONS)/bin/python $(PROJECTS) tests/integrations/requirements.txt
-	$(INTEGRATIONS)/bin/python -m pip install --quiet -r tests/integrations/requirements.txt -e . -e packages/memorist-models -e packages/memorist-agents -e packages/memorist-server
+	$(INTEGRATIONS)/bin/python -m pip install --quiet -r tests/integrations/requirements.txt -e . -e packages/memorist-client -e packages/memorist-models -e packages/memorist-agents -e packages/memorist-server
 	touch $@
 
 $(BROWSER)/.installed: $(VENV)/.dev tests/browser/requirements.txt tests/browser/install.sh

@@ -27,7 +27,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         pip = [Path(folder, "bin", "python"), "-m", "pip", "install", "--quiet"]
-        subprocess.run([*pip, ROOT, ROOT / "packages/memorist-models"], check=True)
+        subprocess.run([*pip, ROOT, ROOT / "packages/memorist-client", ROOT / "packages/memorist-models"], check=True)
         (site,) = Path(folder, "lib").glob("python*/site-packages")
         total, sizes = size(site), by_package(site)
     print_head("package", "MB")

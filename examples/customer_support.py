@@ -1,6 +1,6 @@
 """Customer support: a space per customer, a key per desk, and nothing that crosses over.
 
-    pip install "memorist[server,client]" && python examples/customer_support.py
+    pip install "memorist[server]" && python examples/customer_support.py
 
 Starts a real server over a folder of spaces, with keys for two customers. A key opens its own space only, and sees
 nothing above its classification.

@@ -1,9 +1,9 @@
 """Build every package, and try the wheels in clean environments: `make test-wheels`, or `python tools/wheels.py`.
 
 Each package is built as an sdist, as a wheel from that sdist, and as a wheel from this tree: both wheels must hold the
-same bytes, every file of the package, and its licences. Then the wheels are installed into a fresh environment of each
-Python that is found, and `tools/smoke.py` uses them there, in an empty folder, as a stranger would. Wants the package
-index for our dependencies, and takes some minutes.
+same bytes, every file of the package, and its licences; and no file is in the wheels of two packages. Then the wheels
+are installed into a fresh environment of each Python that is found, and `tools/smoke.py` uses them there, in an empty
+folder, as a stranger would. Wants the package index for our dependencies, and takes some minutes.
 """
 
 from __future__ import annotations
@@ -16,14 +16,17 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections import Counter
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from zipfile import ZipFile
 
 ROOT = Path(__file__).parents[1]
 PROJECTS = (ROOT, *sorted((ROOT / "packages").iterdir()))
+CLIENT = ROOT / "packages" / "memorist-client"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-EXTRAS = "server,mcp,client,otel,postgres,agents,bench"
+EXTRAS = "server,mcp,otel,postgres,agents,bench"
 SMOKE = ROOT / "tools" / "smoke.py"
 
 
@@ -49,8 +52,12 @@ class Wheel:
 
 
 def build(into: Path) -> list[Wheel]:
-    """Every project as an sdist and a wheel; refuses wheels that lack something."""
-    return [_built(project, into) for project in PROJECTS]
+    """Every project as an sdist and a wheel; refuses wheels that lack something, and two with the same file."""
+    wheels = [_built(project, into) for project in PROJECTS]
+    times = Counter(chain.from_iterable(one.digests() for one in wheels))
+    if shared := [name for name, count in times.items() if count > 1]:
+        sys.exit(f"in two wheels: {', '.join(shared[:5])}")
+    return wheels
 
 
 def built(folder: Path) -> list[Wheel]:
@@ -79,15 +86,36 @@ def _differences(one: Wheel, other: Wheel) -> list[str]:
 
 
 def missing(wheel: Wheel) -> list[str]:
-    """What a wheel should hold and does not: files of the package that git tracks, its type marker, its licences."""
-    listed = subprocess.run(["git", "ls-files", "src"], cwd=wheel.project, capture_output=True, text=True, check=True)
-    wanted = {name.removeprefix("src/") for name in listed.stdout.splitlines()} | {f"{wheel.name}/py.typed"}
+    """What a wheel should hold and does not: files of the package that git tracks, and its licences."""
+    wanted = packed(wheel.project)
     project = tomllib.loads((wheel.project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     licences = [file for pattern in project["license-files"] for file in wheel.project.glob(pattern)]
     about = f"{wheel.name}-{wheel.version}.dist-info/licenses"
     wanted |= {f"{about}/{file.relative_to(wheel.project).as_posix()}" for file in licences}
     absent = sorted(wanted - wheel.digests().keys())
     return [f"it lacks {', '.join(absent[:5])}"] if absent else []
+
+
+def packed(project: Path) -> set[str]:
+    """The files of a project's package: those of `src` that git tracks; the core leaves some to the client."""
+    source = ROOT if project == CLIENT else project
+    listed = subprocess.run(["git", "ls-files", "src"], cwd=source, capture_output=True, text=True, check=True)
+    names = set(listed.stdout.splitlines())
+    if source == ROOT:
+        of_client = within(names, files_of_client((ROOT / "pyproject.toml").read_text(encoding="utf-8")))
+        names = of_client if project == CLIENT else names - of_client
+    return {name.removeprefix("src/") for name in names}
+
+
+def files_of_client(project: str) -> list[str]:
+    """The files and folders that a `pyproject.toml` of memorist leaves to memorist-client."""
+    wheel = tomllib.loads(project)["tool"]["hatch"]["build"]["targets"]["wheel"]
+    return [name.removeprefix("/") for name in wheel.get("exclude", [])]
+
+
+def within(names: set[str], places: list[str]) -> set[str]:
+    """The names that are one of these files, or in one of these folders."""
+    return {name for name in names for place in places if name == place or name.startswith(f"{place}/")}
 
 
 def interpreters() -> dict[str, Path]:

@@ -1,7 +1,8 @@
 """Memorist beside other stores of texts and vectors, run by hand, in an environment of its own:
 
     python3 -m venv /tmp/rivals
-    /tmp/rivals/bin/pip install -r benchmarks/rivals/requirements.txt -e packages/memorist-models -e .
+    /tmp/rivals/bin/pip install -r benchmarks/rivals/requirements.txt -e packages/memorist-client \
+        -e packages/memorist-models -e .
     /tmp/rivals/bin/python -m benchmarks.rivals SOURCES FOLDER [--sizes 10000 100000] [--stores Memorist Chroma]
 
 SOURCES holds `eval/` and `train/` as `data.py` reads them. FOLDER keeps the texts and vectors, and the results: a store

@@ -5,6 +5,7 @@ no list.
 """
 
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,13 @@ class ClientFiles(BuildHookInterface):
         """Add them, unless this is an editable installation, or a wheel from an sdist."""
         if version == "editable" or Path(self.root, "src").is_dir():
             return
-        wheel = self.target_name == "wheel"
-        build_data["force_include"] |= {
-            str(REPOSITORY / name): name.removeprefix("src/") if wheel else name for name in files_of_client()
-        }
+        below = REPOSITORY / "src" if self.target_name == "wheel" else REPOSITORY
+        build_data["force_include"] |= {str(file): str(file.relative_to(below)) for file in files_of_client()}
 
 
-def files_of_client() -> list[str]:
-    """The files and folders, relative to the repository."""
+def files_of_client() -> Iterator[Path]:
+    """The files that are listed, and those in the folders that are."""
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
-    return [name.removeprefix("/") for name in project["tool"]["hatch"]["build"]["targets"]["wheel"]["exclude"]]
+    for name in project["tool"]["hatch"]["build"]["targets"]["wheel"]["exclude"]:
+        place = Path(f"{REPOSITORY}{name}")
+        yield from (file for file in (place, *place.rglob("*")) if file.is_file() and file.suffix != ".pyc")

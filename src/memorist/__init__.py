@@ -95,5 +95,14 @@ def __getattr__(name: str) -> Any:
     """A public name, imported on first use: `memorist --version` needs none of them."""
     if name not in __all__:
         raise AttributeError(f"module 'memorist' has no attribute {name!r}")
-    globals()[name] = value = getattr(_import_module(_MODULES.get(name, "memorist.errors")), name)
+    try:
+        home = _import_module(_MODULES.get(name, "memorist.errors"))
+    except ModuleNotFoundError as error:
+        if error.name != "memorist.engine":
+            raise
+        from memorist.errors import MissingExtra
+
+        problem = f"memorist.{name} needs the engine, and only memorist-client is installed"
+        raise MissingExtra(problem, remedy="Install it with: pip install memorist") from None
+    globals()[name] = value = getattr(home, name)
     return value

@@ -59,15 +59,13 @@ class HttpClient(ABC):
         url: str,
         *,
         what: str,
-        extra: str,
         headers: Mapping[str, str] | None = None,
         timeout: float = 60.0,
         retries: int = 3,
         limit: int = ANSWER_LIMIT,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`what` names the other side in messages; `extra` is the package extra that installs httpx."""
-        _require_httpx(what, extra)
+        """`what` names the other side in messages."""
         self._url, self._shown = _checked_url(url, what)
         self._client = _client({"user-agent": "memorist", **(headers or {})}, timeout)
         self._timeout = timeout
@@ -143,16 +141,6 @@ class HttpClient(ABC):
             if time.monotonic() > end:
                 raise httpx.ReadTimeout("the whole answer took too long")
         return bytes(body)
-
-
-def _require_httpx(what: str, extra: str) -> None:
-    try:
-        import httpx  # noqa: F401  # pyright: ignore[reportUnusedImport]
-    except ImportError:
-        raise MissingExtra(
-            f"{what} is reached over HTTP, and httpx is not installed",
-            remedy=f"Install it with: pip install 'memorist[{extra}]'",
-        ) from None
 
 
 def _client(headers: Mapping[str, str], timeout: float) -> httpx.Client:

@@ -264,12 +264,6 @@ def test_an_address_that_is_no_url_is_refused(url: str) -> None:
         Endpoint(Service(url))
 
 
-def test_without_httpx_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'memorist\[jina\]'"):
-        Endpoint(Service("http://localhost", extra="jina"))
-
-
 def test_a_socks_proxy_without_its_package_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
     monkeypatch.setitem(sys.modules, "socksio", None)

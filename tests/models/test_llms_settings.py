@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from memorist.errors import InvalidInput, MissingExtra, ModelUnavailable
+from memorist.errors import InvalidInput, ModelUnavailable
 from memorist.models.llms import VENDORS, anthropic, build, openai
 from memorist.models.llms.openai import SERVICES
 from memorist.models.llms.remote import RemoteLLM
@@ -117,13 +117,6 @@ def test_a_proxy_of_ones_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with OpenAIServer(["yes"]) as server:
         assert built("openai:m", url=server.url).complete([USER]).text == "yes"
-
-
-@pytest.mark.parametrize(("vendor", "extra"), [("anthropic", "anthropic"), ("vllm", "openai"), ("ollama", "ollama")])
-def test_without_httpx_the_extra_is_named(vendor: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(MissingExtra, match=rf"memorist\[{extra}\]"):
-        build(f"{vendor}:m")
 
 
 def test_local_services_are_on_this_machine() -> None:

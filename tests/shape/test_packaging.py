@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 import memorist
-from tools.wheels import PROJECTS, PYTHONS
+from tools.wheels import CLIENT, PROJECTS, PYTHONS, packed
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = PROJECTS[1:]
 MODELS = [one for one in PACKAGES if "-models" in one.name]
-SATELLITES = [one for one in PACKAGES if one not in MODELS]
-"""The distributions that share the version of memorist."""
+SATELLITES = [one for one in PACKAGES if one not in (*MODELS, CLIENT)]
+"""The distributions over memorist; they and memorist-client share its version."""
 OURS_ALONE = {"dev"}
 """The extra for those who work on Memorist."""
 OTHER_MODELS = {"best", "multilingual"}
@@ -49,6 +49,7 @@ def test_the_version_is_written_in_one_place() -> None:
     for file in (ROOT / "deploy").iterdir():
         for version in re.findall(r"memorist:(\d[\w.]*)", file.read_text(encoding="utf-8")):
             assert version == memorist.__version__, file.name
+    assert project(CLIENT)["version"] == memorist.__version__
     for satellite in SATELLITES:
         assert project(satellite)["version"] == memorist.__version__
         assert f"memorist=={memorist.__version__}" in project(satellite)["dependencies"]
@@ -76,7 +77,7 @@ def named_extras(file: Path) -> set[str]:
 
 def test_an_extra_that_is_named_exists() -> None:
     named = {str(file): named_extras(file) for file in (*DOCUMENTS, *SOURCES)}
-    assert {"server", "client", "spacy", "ollama"} <= set[str]().union(*named.values())
+    assert {"server", "bench", "spacy", "postgres"} <= set[str]().union(*named.values())
     assert {file: names - extras().keys() for file, names in named.items() if names - extras().keys()} == {}
 
 
@@ -124,7 +125,7 @@ def test_no_extra_has_an_underscore_which_an_old_pip_would_not_find() -> None:
 def test_a_package_is_typed_and_has_its_licences(folder: Path) -> None:
     for pattern in project(folder)["license-files"]:
         assert list(folder.glob(pattern)), pattern
-    assert list(folder.glob("src/*/py.typed"))
+    assert list(folder.glob("src/*/py.typed")) or "memorist/py.typed" in packed(folder)
 
 
 @pytest.mark.parametrize("folder", MODELS, ids=lambda folder: folder.name)

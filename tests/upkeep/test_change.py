@@ -13,7 +13,7 @@ from memorist.ports import Batch, Entry, Store
 from memorist.remember.record import record
 from memorist.results.upkeep import Change
 from memorist.stores.memory import MemoryStore
-from memorist.upkeep.change import PendingWrite, apply_changes, end_memory, retract_memory, undo, write
+from memorist.upkeep.change import PendingWrite, apply_changes, batch_of, end_memory, retract_memory, undo, write
 
 NOW = datetime(2024, 7, 1, 12, tzinfo=UTC)
 LAMP, DOOR = record("The lamp is red.", NOW), record("The door is green.", NOW)
@@ -84,7 +84,7 @@ def test_a_final_change_keeps_no_trace_of_what_was_and_is_not_undone() -> None:
     store = store_with(LAMP)
     lamp = now_of(store, LAMP)
     change = replace(moved(lamp, Tier.CORE), final="it is gone for good")
-    write(store, lambda pending: pending.add(change.batch(Entry("e", NOW, "audit", (lamp.id,)))))
+    write(store, lambda pending: pending.add(batch_of(change, Entry("e", NOW, "audit", (lamp.id,)))))
     assert store.journal()[0].data == {"final": "it is gone for good"}
     with pytest.raises(InvalidInput, match="cannot be undone: it is gone for good"):
         undo(store, "e", NOW, unkept)
@@ -99,7 +99,7 @@ def test_a_plan_that_the_store_runs_twice_is_written_once(monkeypatch: pytest.Mo
     monkeypatch.setattr(store, "update", lambda plan: update(lambda reader: (plan(reader), plan(reader))[1]))
 
     def plan(pending: PendingWrite) -> int:
-        pending.add(moved(lamp, Tier.CORE).batch(Entry("e", NOW, "tidy", (lamp.id,))))
+        pending.add(batch_of(moved(lamp, Tier.CORE), Entry("e", NOW, "tidy", (lamp.id,))))
         return len(pending.batch().journal)
 
     assert write(store, plan) == 1

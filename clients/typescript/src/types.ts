@@ -842,7 +842,7 @@ export interface Skipped {
   reason: string;
 }
 
-/** What a sleep would change, or has changed. */
+/** What a sleep would change, or has changed: notes, then tidying, then the repairs of an audit. */
 export interface Sleep {
   at: string;
   notes: Consolidation;

@@ -63,7 +63,6 @@ class Transport(HttpClient):
         super().__init__(
             url,
             what="The server",
-            extra="client",
             headers={"Accept-Encoding": "identity", **_authorization(key)},
             timeout=timeout,
             retries=retries,

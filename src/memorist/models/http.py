@@ -44,24 +44,22 @@ def bearer(key: str | None) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A vendor's server: its address, the variable with its key, the package extra, and the remedies to suggest."""
+    """A vendor's server: its address, the variable with its key, and the remedies to suggest."""
 
     url: str
     key_env: str | None = None
-    extra: str = "openai"
     headers: Callable[[str | None], dict[str, str]] = bearer
     not_found: str = _CHECK_NAME
     unreachable: str = "Check the address and the network."
 
 
 OPENAI = Service("https://api.openai.com/v1", "OPENAI_API_KEY")
-SILICONFLOW = Service("https://api.siliconflow.cn/v1", "SILICONFLOW_API_KEY", "siliconflow")
+SILICONFLOW = Service("https://api.siliconflow.cn/v1", "SILICONFLOW_API_KEY")
 LMSTUDIO = Service("http://localhost:1234/v1")
 VLLM = Service("http://localhost:8000/v1")
 LLAMACPP = Service("http://localhost:8080/v1")
 OLLAMA = Service(
     "http://localhost:11434",
-    extra="ollama",
     not_found="Fetch it with `ollama pull {model}`.",
     unreachable="Start it with `ollama serve`, or check the address.",
 )
@@ -108,7 +106,6 @@ class Endpoint(HttpClient):
         super().__init__(
             connection.get("url") or service.url,
             what="This model",
-            extra=service.extra,
             headers=service.headers(key),
             timeout=connection.get("timeout", 60.0),
             retries=retries,

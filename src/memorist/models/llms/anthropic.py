@@ -19,7 +19,7 @@ def _headers(key: str | None) -> dict[str, str]:
 
 SERVICE = LlmService(
     "anthropic",
-    Service("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", "anthropic", _headers),
+    Service("https://api.anthropic.com/v1", "ANTHROPIC_API_KEY", _headers),
     "claude-haiku-4-5",
     # A model that always thinks cannot be forced to call a tool, so the prompt contains the schema.
     LlmDialect(forms=("schema", "words")),

@@ -11,7 +11,7 @@ from memorist.ports import Completion
 _DIALECT = LlmDialect(forms=("schema", "object", "words"))
 # The reasoning models refuse the older parameter name.
 _OPENAI_DIALECT = replace(_DIALECT, limit="max_completion_tokens")
-_OPENROUTER = Service("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", "openrouter")
+_OPENROUTER = Service("https://openrouter.ai/api/v1", "OPENROUTER_API_KEY")
 
 SERVICES = {
     row.vendor: row

@@ -163,7 +163,7 @@ _RESULTS = _results("results", "relevance_score")
 PROVIDERS: Mapping[str, Provider] = {
     # Jina's API reference (api.jina.ai/redoc), tag "rerank".
     "jina": Provider(
-        Service("https://api.jina.ai/v1", "JINA_API_KEY", "jina"),
+        Service("https://api.jina.ai/v1", "JINA_API_KEY"),
         "/rerank",
         "jina-reranker-v2-base-multilingual",
         _documents,
@@ -171,7 +171,7 @@ PROVIDERS: Mapping[str, Provider] = {
     ),
     # Voyage's API reference, page "Rerankers".
     "voyage": Provider(
-        Service("https://api.voyageai.com/v1", "VOYAGE_API_KEY", "voyage"),
+        Service("https://api.voyageai.com/v1", "VOYAGE_API_KEY"),
         "/rerank",
         "rerank-2.5",
         _voyage,
@@ -181,7 +181,7 @@ PROVIDERS: Mapping[str, Provider] = {
     "siliconflow": Provider(SILICONFLOW, "/rerank", "BAAI/bge-reranker-v2-m3", _documents, _RESULTS),
     # Pinecone's API reference 2025-10, page "Rerank results"; its models take 100 texts.
     "pinecone": Provider(
-        Service("https://api.pinecone.io", "PINECONE_API_KEY", "pinecone", _pinecone_headers),
+        Service("https://api.pinecone.io", "PINECONE_API_KEY", _pinecone_headers),
         "/rerank",
         "bge-reranker-v2-m3",
         _pinecone,

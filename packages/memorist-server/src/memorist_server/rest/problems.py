@@ -284,7 +284,7 @@ _EXAMPLES: Mapping[int, Mapping[str, Any]] = {
     409: {"type": "embedding-mismatch", "remedy": "Run `POST /reembed`."},
     422: {"type": "invalid-input", "detail": "importance 7 is out of range", "remedy": "Give a value from 0 to 1."},
     500: {"type": "store-error", "remedy": "Run `memorist doctor`."},
-    501: {"type": "missing-extra", "remedy": "pip install 'memorist[openai]'"},
+    501: {"type": "missing-extra", "remedy": "pip install 'memorist[spacy]'"},
     503: {"type": "store-busy", "remedy": "Try again."},
     507: {"type": "quota-exceeded", "remedy": "Forget memories with `POST /forget`, or ask for a higher max_memories."},
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -125,10 +124,12 @@ def test_an_address_that_is_no_url_is_refused() -> None:
         memorist.connect("agent.db")
 
 
-def test_a_missing_package_is_named_with_the_command_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "httpx", None)
-    with pytest.raises(memorist.MissingExtra, match=r"pip install 'memorist\[client\]'"):
-        memorist.connect("http://127.0.0.1:9")
+def test_a_recall_of_another_memory_cannot_be_explained(server: Running) -> None:
+    with memorist.open(":memory:", background=False) as other:
+        kept = other.remember("The barn is red.")
+        found = other.recall("Which colour is the barn?")
+    with pytest.raises(memorist.InvalidInput, match="not from a server"):
+        server.client().explain(found, kept.id)
 
 
 def test_the_key_may_come_from_the_environment(server: Running, monkeypatch: pytest.MonkeyPatch) -> None:
