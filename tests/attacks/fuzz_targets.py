@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import memorist
+from import_tests import products
+from import_tests.exports import chatgpt, claude, mem0
 from memorist.engine.engine import Engine
 from memorist.model import Changes, FactFields, Fields, Filters, RecallOptions, keywords_of
-from memorist.remember.ingest import FORMATS, read
+from memorist.remember.ingest import format_names, read
 from memorist.results.upkeep import AUDIT_KINDS
 from memorist.testing.fakes import FakeClock, FakeEmbedder
 from memorist.verbs import SessionVerbs, Verbs
 from tests.attacks.hostile import Hostile, json_bytes
-from tests.remember.ingest import products
-from tests.remember.ingest.exports import chatgpt, claude, mem0
 
 PLAIN = (
     "Alice moved to Oslo in May 2021.",
@@ -239,7 +239,7 @@ def file_of(hostile: Hostile) -> tuple[str, bytes, str | None]:
         data = json_bytes(hostile.mutated(json.loads(data), depth=9))
     else:
         data = hostile.bytes_of(data)
-    announced = dice.choice((None, None, dice.choice(FORMATS)))
+    announced = dice.choice((None, None, dice.choice(format_names())))
     return dice.choice((name, name, dice.choice(list(SAMPLES)))), data, announced
 
 

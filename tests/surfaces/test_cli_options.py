@@ -19,8 +19,7 @@ import typer.main
 from memorist.model import Doc, Fields, Filters, Kind, Range, RecallOptions, Tier, When
 from memorist.model.fields import Default
 from memorist.recall.recipes import RECIPES
-from memorist.remember.ingest import FORMATS
-from memorist.surfaces.cli import write
+from memorist.remember.ingest import format_names
 from memorist.surfaces.cli.app import COMMANDS as SUMMARIES
 from memorist.surfaces.cli.app import all_commands
 from memorist.surfaces.cli.options import command as add_command
@@ -100,7 +99,11 @@ def test_a_new_keyword_of_a_verb_is_a_new_option() -> None:
 
 def test_names_that_are_written_out_for_speed_are_complete() -> None:
     assert set(recipe_names()) == set(RECIPES)
-    assert write.FORMATS == FORMATS
+
+
+def test_the_help_of_ingest_names_every_format() -> None:
+    [format] = [one for one in COMMANDS["ingest"].params if one.name == "format"]
+    assert format.help.endswith(f": {', '.join(format_names())}.")
 
 
 def test_every_command_has_a_summary_and_a_help_of_its_own() -> None:

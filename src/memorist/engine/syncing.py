@@ -8,16 +8,16 @@ this machine.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memorist.engine.engine import Engine
+from memorist.errors import MissingExtra
 from memorist.model import MOST_CLASSIFIED, USUAL_CLASSIFICATION, Ids
 from memorist.model.arguments import checks_call, within
 from memorist.upkeep.maintenance import reembed
-from memorist.upkeep.sync.merge import MergeServices
-from memorist.upkeep.sync.run import Moves, Synced, sync_folder
-from memorist.upkeep.sync.state import Shared
 
-__all__ = ["Moves", "Synced", "sync"]
+if TYPE_CHECKING:
+    from memorist_import.sync import Synced
 
 MOST_TRUSTED = 3
 
@@ -39,6 +39,12 @@ def sync(
     both are remembered for the folder. Texts of others are trusted up to `trust`. `retire` takes over the files of a
     replica that will not come back. If a sync is cut off, run it again.
     """
+    try:
+        from memorist_import.sync import MergeServices, Shared, sync_folder
+    except ModuleNotFoundError:
+        raise MissingExtra(
+            "`memorist.sync` is not installed", remedy="Install it with: pip install 'memorist[import]'"
+        ) from None
     within("trust", trust, 0, MOST_TRUSTED)
     within("classification", classification or 0, 0, MOST_CLASSIFIED)
     memory._concerns_everything()
@@ -51,15 +57,11 @@ def sync(
         now=memory._clock.now(),
         trust=trust,
     )
-    done = sync_folder(Path(folder).expanduser().absolute(), services, _shared(scopes, classification), dry_run, retire)
+    shared = None
+    if scopes is not None or classification is not None:
+        shared = Shared(tuple(sorted(scopes or ())), USUAL_CLASSIFICATION if classification is None else classification)
+    done = sync_folder(Path(folder).expanduser().absolute(), services, shared, dry_run, retire)
     if not dry_run and embedder is not None and (done.came.memories or done.came.facts):
         reembed(store, embedder.making(store.embedding))  # what came without vectors that fit
     memory._wake()
     return done
-
-
-def _shared(scopes: Ids | None, classification: int | None) -> Shared | None:
-    """What passes, if the caller said so; None for what was said the last time."""
-    if scopes is None and classification is None:
-        return None
-    return Shared(tuple(sorted(scopes or ())), USUAL_CLASSIFICATION if classification is None else classification)

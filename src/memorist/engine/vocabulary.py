@@ -4,17 +4,17 @@ from pathlib import Path
 
 from memorist.recall.data import to_data as recipe_to_data
 from memorist.remember.derived import session_key
-from memorist.remember.ingest import FORMATS, FactPiece, Piece, read
+from memorist.remember.ingest import FactPiece, Piece, format_names, read
 from memorist.remember.sessions import Session
 from memorist.remember.sessions.run import run_of
 from memorist.upkeep.consolidate.notes import PeriodKind
 from memorist.upkeep.feedback import Verdict
 
 __all__ = [
-    "FORMATS",
     "PeriodKind",
     "Session",
     "Verdict",
+    "format_names",
     "recipe_to_data",
     "run_of",
     "session_key",

@@ -17,12 +17,12 @@ from memorist.remember.ingest import (
     IngestReport,
     Piece,
     Skipped,
+    decoding,
     detect,
-    files,
     formats,
     sources,
 )
-from memorist.remember.ingest.formats import NOT_UTF8, NUL
+from memorist.remember.ingest.decoding import NOT_UTF8, NUL
 from memorist.remember.ingest.objects import BAD_LINE
 from tests.remember.ingest.helpers import cleaned, items, memories, pieces, positions, skipped, talk, written
 
@@ -117,13 +117,13 @@ def test_a_missing_file_and_a_pipe_are_rejected_at_once(tmp_path: Path) -> None:
 
 
 def test_a_document_over_the_limit_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MOST_WHOLE", 10)
+    monkeypatch.setattr(formats, "MOST_WHOLE", 10)
     with pytest.raises(InvalidInput, match="write it as JSONL"):
         items(written(tmp_path / "a.json", [{"text": "too long"}]))
 
 
 def test_an_endless_line_is_skipped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "LONGEST_LINE", 40)
+    monkeypatch.setattr(decoding, "LONGEST_LINE", 40)
     text = json.dumps({"text": "x" * 200}) + '\n{"text": "short"}\n'
     found = items(written(tmp_path / "a.jsonl", text))
     assert [piece.text for piece in pieces(found)] == ["short"]

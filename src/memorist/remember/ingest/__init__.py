@@ -1,11 +1,10 @@
-"""Readers for chats, notes, logs and the exports of other products, as texts to remember."""
+"""Readers for chats, notes and logs as texts to remember, and the registry that finds those of other products."""
 
 from memorist.remember.ingest.files import File, Objects, detect, read, sources
-from memorist.remember.ingest.formats import FORMATS
+from memorist.remember.ingest.formats import format_names
 from memorist.remember.ingest.model import Cleaned, FactPiece, ImportTally, IngestReport, Item, Piece, Skipped
 
 __all__ = [
-    "FORMATS",
     "Cleaned",
     "FactPiece",
     "File",
@@ -16,6 +15,7 @@ __all__ = [
     "Piece",
     "Skipped",
     "detect",
+    "format_names",
     "read",
     "sources",
 ]

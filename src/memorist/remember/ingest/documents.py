@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, cast
 
 from memorist.model import Kind, fingerprint
-from memorist.remember.ingest.claude_code import INDEX, is_index, memory_fields
 from memorist.remember.ingest.messages import ROLES, SYSTEM
 from memorist.remember.ingest.model import CHUNK, Cleaned, DraftMemory, Found, Skipped, join_blocks, split_text
 from memorist.remember.ingest.values import LONGEST_TITLE, fields_of, moment
@@ -45,6 +44,7 @@ def content_keys(drafts: Iterable[DraftMemory], name: str) -> Iterator[DraftMemo
         yield replace(draft, fields=fields)
 
 
+HEADING_LINE = lazy(r"^#{1,6} \S", re.MULTILINE)
 _HEADING = lazy(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = lazy(r" {0,3}(=+|-+)[ \t]*")
 _FENCE = lazy(r" {0,3}(`{3,}|~{3,})")
@@ -81,18 +81,28 @@ class _Chunk:
         return CHUNK - sum(len(one) + 2 for one in self.texts)
 
 
+@dataclass(frozen=True, slots=True)
+class MarkdownText:
+    """A Markdown text: its front matter, the fields in it with notes on unusable values, and its blocks."""
+
+    front: Mapping[str, Any]
+    fields: Fields
+    notes: Sequence[str]
+    blocks: Sequence[Block]
+
+    @staticmethod
+    def of(text: str) -> MarkdownText:
+        """Read a Markdown text."""
+        front, body, line = front_matter(text)
+        fields, notes = fields_of(front, "session", "position", "key", "source")
+        return MarkdownText(front, fields, notes, list(blocks(body, line)))
+
+
 def markdown_drafts(text: str, name: str) -> Iterator[Found]:
     """The chunks of a Markdown text."""
-    front, body, line = _front_matter(text)
-    fields, notes = fields_of(front, "session", "position", "key", "source")
-    yield from (Cleaned(name, note) for note in notes)
-    kept: list[Block] = []
-    for block in blocks(body, line):
-        if is_index(name, block.text):
-            yield Skipped(f"{name}:{block.line}", INDEX)
-        else:
-            kept.append(block)
-    yield from chunk_drafts(kept, name, memory_fields(name, front, fields))
+    read = MarkdownText.of(text)
+    yield from (Cleaned(name, note) for note in read.notes)
+    yield from chunk_drafts(read.blocks, name, read.fields)
 
 
 def chunk_drafts(found: Iterable[Block], name: str, fields: Fields) -> Iterator[DraftMemory]:
@@ -179,7 +189,7 @@ def _paragraph(held: list[str], line: int) -> Iterator[Block]:
         yield Block("\n".join(held), line)
 
 
-def _front_matter(text: str) -> tuple[dict[str, Any], str, int]:
+def front_matter(text: str) -> tuple[dict[str, Any], str, int]:
     """The front matter as an object, the text after it, and the line where that begins."""
     front = _FRONT.match(text)
     if not front:

@@ -1,221 +1,181 @@
-"""Detection of encodings and formats from the content of a file."""
+"""The registry of formats: what recognises each, and what reads it.
+
+A format is of a file, of the objects in a JSON file, or of a folder whose files belong together. Memorist has a few of
+its own, and finds those of other distributions by the entry points of a group when something is ingested. An entry
+point names a sequence of formats, the most specific first; Memorist's own come after them.
+"""
 
 from __future__ import annotations
 
-import codecs
-import io
-import json
-import re
-from collections.abc import Iterator
-from typing import IO, Any
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from io import BufferedReader
+from pathlib import Path
+from typing import Protocol
 
 from memorist.errors import InvalidInput
-from memorist.remember.ingest.model import Cleaned, Skipped
-from memorist.text.patterns import lazy
+from memorist.remember.ingest.decoding import MissingReader, UnreadableFile, suffix_of, text_of, whole_characters
+from memorist.remember.ingest.model import Cleaned, Found, Skipped
+from memorist.remember.ingest.values import Object
 
+ENTRY_POINTS = "memorist.formats"
+"""The group of entry points, each of which names formats."""
+EXTRA = "import"
+"""The extra that brings the formats of other products."""
+OWN_NAMES = ("messages", "jsonl", "json", "markdown", "text")
 HEAD = 64 * 1024
-LONGEST_LINE = 64 * 1024 * 1024
-NOT_UTF8 = "invalid UTF-8 bytes replaced"
-NUL = "NUL characters removed"
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_BINARY = (
-    *(b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"OggS", b"ID3", b"\x7fELF"),
-    *(b"\x1f\x8b", b"BZh", b"7z\xbc\xaf", b"Rar!", b"\xfd7zXZ", b"PK\x05\x06", b"\xd0\xcf\x11\xe0"),
-)
-_ESCAPED = lazy("[\udc80-\udcff]")
-_CONTROL = lazy("[\0-\x07\x0e-\x1a\x1c-\x1f\x7f]")
-_TOLERATED = 0.1
+"""The bytes at the beginning of a file by which its format is recognised."""
+MOST_WHOLE = 256 * 1024 * 1024
+"""The most bytes of a file that is read whole; JSONL and lists in JSON have no limit."""
 
 
-def encoding_of(head: bytes) -> str:
-    """The encoding given by a byte order mark; UTF-8 without one."""
-    return next((name for mark, name in _MARKS if head.startswith(mark)), "utf-8")
+class Head:
+    """The beginning of a file, by which its format is recognised."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self.data = data
+        self.name = name
+        self.suffix = suffix_of(name)
+
+    @cached_property
+    def text(self) -> str:
+        """The beginning as text."""
+        return text_of(whole_characters(self.data), self.name)[0]
 
 
-def refuse_binary(head: bytes, name: str) -> None:
-    """Raise for binary data and for text in an unknown encoding."""
-    encoding = encoding_of(head)
-    if encoding == "utf-8" and head.startswith(_BINARY):
-        raise InvalidInput(f"{name} is a binary file, not text", remedy="Pass text, Markdown, JSON or JSONL.")
-    decoder = codecs.getincrementaldecoder(encoding)(_errors(encoding))
-    text = decoder.decode(head)
-    if len(_CONTROL.findall(text)) > _TOLERATED * len(text):
-        raise InvalidInput(f"{name} is a binary file, not text", remedy="Pass text, Markdown, JSON or JSONL.")
-    if len(_ESCAPED.findall(text)) + text.count("\ufffd") > _TOLERATED * len(text):
-        raise InvalidInput(
-            f"{name} is not UTF-8 text", remedy="Convert it first, for example with: iconv -f GB18030 -t UTF-8 FILE."
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """A file to read: its path, its name relative to the path given, and the format that the caller named."""
+
+    path: Path
+    name: str
+    format: str | None = None
+
+    def head(self) -> Head:
+        """The beginning of the file."""
+        with self.open() as stream:
+            return Head(stream.read(HEAD), self.name)
+
+    def open(self) -> BufferedReader:
+        """Open the file; raises if it is missing, unreadable or no regular file."""
+        try:
+            if not stat.S_ISREG(self.path.stat().st_mode):
+                raise UnreadableFile(self.name, "is not a regular file", remedy="Pass a file or a folder.")
+            return self.path.open("rb")
+        except (OSError, ValueError) as error:
+            raise error if isinstance(error, InvalidInput) else self.unreadable(error) from None
+
+    def whole(self) -> bytes:
+        """All bytes of the file; raises if there are too many."""
+        with self.open() as stream:
+            data = stream.read(MOST_WHOLE + 1)
+        if len(data) > MOST_WHOLE:
+            remedy = "Split it, or write it as JSONL with one object per line, which has no size limit."
+            raise UnreadableFile(self.name, f"is larger than {MOST_WHOLE // 2**20} MiB", remedy=remedy)
+        return data
+
+    def text(self) -> tuple[str, Sequence[Cleaned | Skipped]]:
+        """All of the file as text, and notes on how it was cleaned, or that it is empty."""
+        text, notes = text_of(self.whole(), self.name)
+        return text, notes if text.strip() else [*notes, Skipped(self.name, "empty file")]
+
+    def unreadable(self, error: Exception) -> UnreadableFile:
+        """The error for a file that the system does not let us read."""
+        detail = str(error.strerror) if isinstance(error, OSError) else "not a path"
+        return UnreadableFile(
+            self.name, "cannot be read", detail=detail, remedy="Check that it exists and is readable."
         )
 
 
-def text_of(data: bytes, name: str) -> tuple[str, list[Cleaned]]:
-    """The text of a whole file with `\\n` line ends, and notes on how it was cleaned."""
-    encoding = encoding_of(data)
-    text = data.decode(encoding, _errors(encoding)).replace("\r\n", "\n").replace("\r", "\n")
-    notes: list[Cleaned] = []
-    for sign, put, reason in ((_ESCAPED, "\ufffd", NOT_UTF8), (lazy("\0"), "", NUL)):
-        if first := sign.search(text):
-            line = text.count("\n", 0, first.start()) + 1
-            notes.append(Cleaned(f"{name}:{line}", reason))
-            text = sign.sub(put, text)
-    return text, notes
+@dataclass(frozen=True, slots=True)
+class FileFormat:
+    """How a file is recognised by its beginning, and read."""
+
+    name: str
+    recognises: Callable[[Head], bool]
+    read: Callable[[InputFile], Iterator[Found]]
+    inner: Callable[[InputFile], str] | None = None
+    """The format of what is in a file, if that says more than the name."""
+    packed: bool = False
+    """Whether the file contains others: it is read as what it is, and a format that the caller names is of those."""
 
 
-def lines(stream: IO[bytes], name: str) -> Iterator[tuple[str, str] | Skipped | Cleaned]:
-    """The non-blank lines of a stream, each with its place; the file may be of any size."""
-    head = stream.read(4)
-    stream.seek(0)
-    encoding = encoding_of(head)
-    text = io.TextIOWrapper(stream, encoding, _errors(encoding))
-    number = 0
-    try:
-        while line := text.readline(LONGEST_LINE):
-            number += 1
-            where = f"{name}:{number}"
-            if len(line) == LONGEST_LINE and not line.endswith("\n"):
-                yield Skipped(where, f"line longer than {LONGEST_LINE:,} characters")
-                _to_line_end(text)
-                continue
-            cleaned = _ESCAPED.sub("\ufffd", line)
-            if cleaned != line:
-                yield Cleaned(where, NOT_UTF8)
-            if "\0" in cleaned:
-                yield Cleaned(where, NUL)
-                cleaned = cleaned.replace("\0", "")
-            if cleaned.strip():
-                yield where, cleaned
-    finally:
-        text.detach()
+Read = Callable[[Object, str, str | None], Iterator[Found]]
+"""Yields what is in an object; takes it, its place, and a name for a conversation without one."""
 
 
-def _to_line_end(text: io.TextIOWrapper) -> None:
-    while (more := text.readline(LONGEST_LINE)) and not more.endswith("\n"):
-        pass
+class ObjectReading(Protocol):
+    """Reads the objects of one file in order, and remembers what later ones need."""
+
+    def drafts(self, given: Object, where: str, unnamed: str | None = None) -> Iterator[Found]:
+        """What is in an object."""
+        ...
 
 
-_PORTION = 1024 * 1024
+@dataclass(frozen=True, slots=True)
+class ObjectFormat:
+    """How an object in a JSON file is recognised, and read by a function, or by a new instance of a class per file."""
+
+    name: str
+    recognises: Callable[[Object], bool]
+    read: Read | type[ObjectReading]
+
+    def reader(self) -> Read:
+        """The reader for the objects of one file."""
+        return self.read().drafts if isinstance(self.read, type) else self.read
 
 
-def array_items(stream: IO[bytes], name: str) -> Iterator[Any]:
-    """The items of a JSON array one by one; the file may be of any size."""
-    encoding = encoding_of(stream.read(4))
-    stream.seek(0)
-    text = io.TextIOWrapper(stream, encoding, "replace")
-    decoder = json.JSONDecoder(parse_constant=lambda _: None)
-    held, at = text.read(_PORTION).lstrip()[1:], 0  # without its opening bracket
-    try:
-        while not held.startswith("]", at := at + _gap(held, at)):
-            item = _item(decoder, held, at)
-            if item is not None:
-                value, at = item
-                yield value
-                continue
-            held, at = held[at:], 0
-            # Twice as much each time, so that a long item is not decoded again and again.
-            portion = text.read(max(_PORTION, len(held))) if len(held) <= LONGEST_LINE else ""
-            if not portion:
-                raise InvalidInput(f"{name} is not JSON: its list is broken", remedy="Export it again.")
-            held += portion
-    finally:
-        text.detach()
+@dataclass(frozen=True, slots=True)
+class FolderFormat:
+    """How a folder is recognised by its name and the names in it, and read as one."""
+
+    name: str
+    recognises: Callable[[str, Sequence[str]], bool]
+    read: Callable[[Path, str], Iterator[Found]]
+    files: Callable[[Path], int]
+    """How many files with memories it has."""
 
 
-def _gap(text: str, at: int) -> int:
-    """How many spaces and commas there are before the next item."""
-    between = _BETWEEN.match(text, at)
-    return between.end() - at if between else 0
+Format = FileFormat | ObjectFormat | FolderFormat
 
 
-def _item(decoder: json.JSONDecoder, text: str, at: int) -> tuple[Any, int] | None:
-    """The item at a place, and the place after it; None if the text may end within it."""
-    try:
-        value, end = decoder.raw_decode(text, at)
-    except (ValueError, RecursionError):
-        return None
-    return (value, end) if end < len(text) else None
+@cache
+def installed() -> tuple[Format, ...]:
+    """The formats of other distributions, the most specific first."""
+    from importlib.metadata import entry_points
+
+    return tuple(format for one in entry_points(group=ENTRY_POINTS) for format in one.load())
 
 
-_BETWEEN = lazy(r"[\s,]*+")
-
-
-def _errors(encoding: str) -> str:
-    return "surrogateescape" if encoding.startswith("utf-8") else "replace"
-
-
-FORMATS = (
-    *("messages", "jsonl", "json", "markdown", "text", "html", "pdf"),
-    *("chatgpt", "claude", "claude-code", "slack", "mem0", "letta", "zep", "graphiti", "langgraph", "mcp-memory"),
-    *("mnemosyne-graph", "mnemosyne-hybrid", "abmind", "mnemo", "memoria"),
-    *("hindsight", "honcho", "cognee", "supermemory"),
-    *("locomo", "longmemeval"),
-)
-WHOLE_FILES = ("jsonl", "json", "markdown", "text", "html", "pdf")
-"""The formats that say how a file is read; the others say what the objects in it are."""
-ZIP = b"PK\x03\x04"
-SQLITE = b"SQLite format 3\0"
-_JSON = lazy(r"\s*(?:\{\s*[\"}]|\[\s*[{\"\]])")
-_LINES = (".jsonl", ".ndjson")
-_PDF = b"%PDF-"
-_PAGES = (".html", ".htm", ".xhtml")
-_HTML = lazy(
-    r"(?:\s++|<\?xml[^>]*+>|<!--(?:(?!-->).)*+-->)*+<(?:!doctype\s++html|html[\s>])", re.IGNORECASE | re.DOTALL
-)
-_MARKDOWN = (".md", ".markdown", ".mdx", ".mkd")
-_PROSE = (".txt", ".text", "")
-_HEADING = lazy(r"^#{1,6} \S", re.MULTILINE)
+def format_names() -> tuple[str, ...]:
+    """The names of all formats that a caller can choose."""
+    others = (one.name for one in installed() if not (isinstance(one, FileFormat) and one.packed))
+    return tuple(dict.fromkeys((*OWN_NAMES, *others)))
 
 
 def check_format(format: str | None) -> None:
     """Raise for an unknown format."""
-    if format is not None and format not in FORMATS:
-        raise InvalidInput(f"format {format!r} is unknown", remedy=f"Choose one of {', '.join(FORMATS)}.")
+    if format is not None and format not in format_names():
+        more = "" if installed() else f" Those of other products come with: pip install 'memorist[{EXTRA}]'."
+        raise InvalidInput(f"format {format!r} is unknown", remedy=f"Choose one of {', '.join(format_names())}.{more}")
 
 
-def detect_kind(head: bytes, name: str) -> str:
-    """How to read a file that begins with these bytes: zip, sqlite, pdf, html, jsonl, json, markdown or text."""
-    if head.startswith((ZIP, SQLITE)):
-        return "zip" if head.startswith(ZIP) else "sqlite"
-    if _PDF in head[:1024]:
-        return "pdf"
-    suffix = suffix_of(name)
-    text = text_of(_whole_characters(head), name)[0]
-    if _HTML.match(text) or (suffix in _PAGES and text.lstrip().startswith("<")):
-        return "html"
-    refuse_binary(head, name)
-    if _JSON.match(text):
-        return "jsonl" if suffix in _LINES or _has_json_lines(text) else "json"
-    if suffix == ".json" or suffix in _LINES:
-        return "json" if suffix == ".json" else "jsonl"
-    if suffix in _MARKDOWN or (suffix in _PROSE and len(_HEADING.findall(text)) >= 2):
-        return "markdown"
-    return "text"
+_SIGNATURES = (
+    (b"PK\x03\x04", "is a zip archive", EXTRA),
+    (b"SQLite format 3\0", "is a SQLite database", EXTRA),
+    (b"%PDF-", "is a PDF", "pdf"),
+)
+PAGES = (".html", ".htm", ".xhtml")
+_PAGE = ("<!doctype html", "<html>", "<html ")
 
 
-def suffix_of(name: str) -> str:
-    """The extension of a file name in lower case, with its dot, or an empty string."""
-    last = name.rsplit("/", 1)[-1]
-    return f".{last.rsplit('.', 1)[-1].lower()}" if "." in last[1:] else ""
-
-
-def _has_json_lines(text: str) -> bool:
-    """Whether the first line is a complete JSON document and another one follows."""
-    first, _, rest = text.strip().partition("\n")
-    if not rest.lstrip().startswith(("{", "[")):
-        return False
-    try:
-        json.loads(first)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _whole_characters(head: bytes) -> bytes:
-    """The bytes without an incomplete character at their end."""
-    if encoding_of(head).startswith("utf-8"):
-        return head[: len(head) - next((n for n in (1, 2, 3) if head[-n : -n + 1 or None] >= b"\xc0"), 0)]
-    return head[: len(head) // 4 * 4]
+def refuse_foreign(head: Head) -> None:
+    """Raise for a file that no installed format reads, but one of memorist-import would."""
+    for sign, problem, extra in _SIGNATURES:
+        if head.data.startswith(sign):
+            raise MissingReader(head.name, f"{problem}, and its reader is not installed", extra)
+    text = head.text.lstrip().lower()
+    if text.startswith(_PAGE) or (head.suffix in PAGES and text.startswith("<")):
+        raise MissingReader(head.name, "is an HTML page, and its reader is not installed", EXTRA)

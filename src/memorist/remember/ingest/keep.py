@@ -68,7 +68,7 @@ class Ingest:
             self._tally.add(item)
             if done := self._take(item):
                 tell(done)
-        if source.files and not found:
+        if not found and not isinstance(source, Objects):
             self._tally.skip_file(source.name, reason or "empty file")
 
     def _take(self, item: Item) -> int:

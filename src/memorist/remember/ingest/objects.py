@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import IO, Any, cast
 
 from memorist.errors import InvalidInput
 from memorist.model.arguments import MOST_NESTED, nests_deeper
-from memorist.remember.ingest.abmind import abmind_drafts, is_abmind
-from memorist.remember.ingest.agents import is_langgraph, is_letta, langgraph_drafts, letta_drafts
-from memorist.remember.ingest.claude_code import is_claude_code, transcript_drafts
-from memorist.remember.ingest.cognee import CogneeReader, is_cognee
-from memorist.remember.ingest.datasets import is_locomo, is_longmemeval, locomo_drafts, longmemeval_drafts
-from memorist.remember.ingest.exports import chatgpt_turns, claude_turns, is_chatgpt, is_claude, is_mem0, mem0_memories
-from memorist.remember.ingest.formats import lines
-from memorist.remember.ingest.graphs import (
-    GraphReader,
-    is_graphiti,
-    is_mcp_memory,
-    is_zep,
-    mcp_memory_drafts,
-    zep_drafts,
-)
-from memorist.remember.ingest.hindsight import hindsight_drafts, is_hindsight
-from memorist.remember.ingest.honcho import honcho_drafts, is_honcho
-from memorist.remember.ingest.hybrid import hybrid_drafts, is_hybrid
-from memorist.remember.ingest.memoria import MemoriaReader, is_memoria
+from memorist.remember.ingest.decoding import lines
+from memorist.remember.ingest.formats import EXTRA, ObjectFormat, Read, installed
 from memorist.remember.ingest.messages import Calls, is_message, turns
-from memorist.remember.ingest.mnemo import is_mnemo, mnemo_drafts
 from memorist.remember.ingest.model import Cleaned, DraftMemory, Found, Skipped
-from memorist.remember.ingest.nodes import NodeReader, is_nodes
-from memorist.remember.ingest.slack import Channel, is_slack
-from memorist.remember.ingest.supermemory import is_supermemory, supermemory_drafts
 from memorist.remember.ingest.values import (
     AT,
     SESSION,
@@ -80,70 +59,65 @@ def _speech_metadata(given: Object) -> Object:
 DEEPEST = 2 * MOST_NESTED
 """How deep a conversation with its messages and their metadata may be nested."""
 UNKNOWN = "neither a message nor a memory"
+FOREIGN = f"exports of other products are read after: pip install 'memorist[{EXTRA}]'"
 _WRAPPERS = ("results", "memories", "conversations", "items", "sessions", "threads", "passages")
-_FORMATS = {"conversation": "messages", "message": "messages", "memory": "json", "text": "json"}
-_TESTS: Mapping[str, Callable[[Object], bool]] = {
-    "mnemosyne-hybrid": is_hybrid,
-    "mnemosyne-graph": is_nodes,
-    "abmind": is_abmind,
-    "mnemo": is_mnemo,
-    "memoria": is_memoria,
-    "hindsight": is_hindsight,
-    "honcho": is_honcho,
-    "cognee": is_cognee,
-    "supermemory": is_supermemory,
-    "chatgpt": is_chatgpt,
-    "claude": is_claude,
-    "locomo": is_locomo,
-    "longmemeval": is_longmemeval,
-    "letta": is_letta,
-    "graphiti": is_graphiti,
-    "zep": is_zep,
-    "langgraph": is_langgraph,
-    "mcp-memory": is_mcp_memory,
-    "claude-code": is_claude_code,
-    "slack": is_slack,
-    "conversation": lambda given: isinstance(given.get("messages"), list),
-    "mem0": is_mem0,
-    "message": is_message,
-    "memory": is_memory,
-}
-"""Tests for each kind of object, the most specific first."""
-Read = Callable[[Object, str, str | None], Iterator[Found]]
-_READERS: Mapping[str, Read] = {
-    "mnemosyne-hybrid": hybrid_drafts,
-    "abmind": abmind_drafts,
-    "mnemo": mnemo_drafts,
-    "hindsight": hindsight_drafts,
-    "honcho": honcho_drafts,
-    "supermemory": supermemory_drafts,
-    "chatgpt": chatgpt_turns,
-    "claude": claude_turns,
-    "locomo": locomo_drafts,
-    "longmemeval": longmemeval_drafts,
-    "letta": letta_drafts,
-    "zep": zep_drafts,
-    "langgraph": langgraph_drafts,
-    "mcp-memory": mcp_memory_drafts,
-    "claude-code": transcript_drafts,
-    "mem0": lambda given, where, unnamed: mem0_memories(given, where),
-}
-"""Readers of the exports of products; each takes an object, its place, and a name for a conversation without one."""
 
 
-def kind_of_value(value: object) -> str | None:
-    """The kind of a value: a conversation, a message, a memory, a text or None."""
-    if isinstance(value, str):
-        return "text"
+def is_conversation(given: Object) -> bool:
+    """Whether an object has a list of messages."""
+    return isinstance(given.get("messages"), list)
+
+
+def conversation_turns(given: Object, where: str, unnamed: str | None = None) -> Iterator[Found]:
+    """The turns of a conversation."""
+    name = first_name(given, *SESSION, "id", "uuid") or unnamed
+    calls: Calls = {}
+    for place, one in with_places(as_list(given.get("messages")), where, "message"):
+        message = as_object(one)
+        if is_message(message):
+            yield from turns(message, place, calls, name)
+        elif is_memory(message):
+            yield from memories(message, place, name)
+        else:
+            yield Skipped(place, UNKNOWN)
+
+
+class MessageReader:
+    """Reads the messages of one file, which may be about the same tool calls."""
+
+    def __init__(self) -> None:
+        self._calls: Calls = {}
+
+    def drafts(self, given: Object, where: str, unnamed: str | None = None) -> Iterator[Found]:
+        """The turns in a message."""
+        return turns(given, where, self._calls)
+
+
+MESSAGE = ObjectFormat("messages", is_message, MessageReader)
+OWN = (
+    ObjectFormat("messages", is_conversation, conversation_turns),
+    MESSAGE,
+    ObjectFormat("json", is_memory, lambda given, where, unnamed: memories(given, where)),
+)
+"""Memorist's own formats of objects, the most specific first."""
+
+
+def object_formats() -> tuple[ObjectFormat, ...]:
+    """All formats of objects, the most specific first."""
+    return (*(one for one in installed() if isinstance(one, ObjectFormat)), *OWN)
+
+
+def recognised(value: object) -> ObjectFormat | None:
+    """The format of an object, if there is one."""
     given = as_object(value)
-    return next((kind for kind, test in _TESTS.items() if test(given)), None)
+    return next((one for one in object_formats() if one.recognises(given)), None)
 
 
 def format_of(document: object) -> str:
-    """The format of a JSON document, from the first value of a known kind."""
-    for one in unwrapped(document):
-        if found := kind_of_value(one):
-            return _FORMATS.get(found, found)
+    """The format of a JSON document, from the first object of a known format."""
+    for value in unwrapped(document):
+        if found := recognised(value):
+            return found.name
     return "json"
 
 
@@ -153,63 +127,39 @@ def unwrapped(document: object) -> list[Any]:
         return as_list(cast("object", document))
     given = as_object(document)
     wrapper = next((key for key in _WRAPPERS if isinstance(given.get(key), list)), None)
-    if wrapper and kind_of_value(given) is None:
+    if wrapper and recognised(given) is None:
         return [*as_list(given[wrapper]), *(given[key] for key in ("relations",) if given.get(key))]
     return [document]
 
 
 class ObjectReader:
-    """Reads the values of one file in order and remembers the tool calls and nodes in them."""
+    """Reads the values of one file in order, each by the format that recognises it."""
 
     def __init__(self, format: str | None = None) -> None:
-        self._only = format if format in _TESTS or format == "messages" else None
-        self._calls: Calls = {}
-        channel = Channel()
-        self._read: Mapping[str, Read] = {
-            **_READERS,
-            "graphiti": GraphReader().drafts,
-            "memoria": MemoriaReader().drafts,
-            "cognee": CogneeReader().drafts,
-            "mnemosyne-graph": NodeReader().drafts,
-            "slack": lambda given, where, unnamed: channel.drafts(given, where),
-            "conversation": _conversation,
-            "message": lambda given, where, unnamed: _message_drafts(given, where, self._calls, None),
-            "memory": lambda given, where, unnamed: _message_drafts(given, where, self._calls, None),
-        }
+        self._only = format if format != "json" and format in {one.name for one in object_formats()} else None
+        self._readers: dict[ObjectFormat, Read] = {}
 
     def drafts(self, value: object, where: str, unnamed: str | None = None) -> Iterator[Found]:
         """The drafts in one value; `unnamed` is the name for a conversation without one."""
         if nests_deeper(value, DEEPEST):
             yield Skipped(where, f"nested more than {DEEPEST} levels deep")
             return
-        kind = self._kind(value)
-        if kind is None or (self._only and _FORMATS.get(kind, kind) != self._only):
-            yield Skipped(where, f"not in the format {self._only}" if kind and self._only else UNKNOWN)
-        elif kind == "text":
+        format = self._format(value)
+        name = "json" if isinstance(value, str) else format and format.name
+        if name is None:
+            yield Skipped(where, UNKNOWN if installed() else f"{UNKNOWN}; {FOREIGN}")
+        elif self._only not in (None, name):
+            yield Skipped(where, f"not in the format {self._only}")
+        elif format is None:
             yield DraftMemory(str(value), where, turn=False)
         else:
-            yield from self._read[kind](as_object(value), where, unnamed)
+            if format not in self._readers:
+                self._readers[format] = format.reader()
+            yield from self._readers[format](as_object(value), where, unnamed)
 
-    def _kind(self, value: object) -> str | None:
-        """The kind of a value; as messages, the log of a product is read whole."""
-        return "message" if self._only == "messages" and is_message(as_object(value)) else kind_of_value(value)
-
-
-def _conversation(given: Object, where: str, unnamed: str | None) -> Iterator[Found]:
-    name = first_name(given, *SESSION, "id", "uuid") or unnamed
-    calls: Calls = {}
-    for place, one in with_places(as_list(given.get("messages")), where, "message"):
-        yield from _message_drafts(as_object(one), place, calls, name)
-
-
-def _message_drafts(given: Object, where: str, calls: Calls, conversation: str | None) -> Iterator[Found]:
-    """The drafts in a message or memory."""
-    if is_message(given):
-        yield from turns(given, where, calls, conversation)
-    elif is_memory(given):
-        yield from memories(given, where, conversation)
-    else:
-        yield Skipped(where, UNKNOWN)
+    def _format(self, value: object) -> ObjectFormat | None:
+        """The format of a value; as messages, the log of a product is read whole."""
+        return MESSAGE if self._only == "messages" and is_message(as_object(value)) else recognised(value)
 
 
 def document_drafts(document: object, name: str, format: str | None = None) -> Iterator[Found]:

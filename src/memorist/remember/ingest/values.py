@@ -54,12 +54,20 @@ def first_name(object: Object, *keys: str) -> str | None:
     return next((name for key in keys if (name := as_name(object.get(key)))), None)
 
 
+class NotJson(InvalidInput):
+    """A text is not JSON; `detail` says where."""
+
+    def __init__(self, detail: str) -> None:
+        self.detail = detail
+        super().__init__(f"not JSON: {detail}", remedy="Check the file in an editor, or export it again.")
+
+
 def parse_json(text: str) -> Any:
-    """Parse a JSON document; raise `InvalidInput` if it is not valid."""
+    """Parse a JSON document."""
     try:
         return json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"not JSON: {error}", remedy="Check the file in an editor, or export it again.") from None
+        raise NotJson(str(error)) from None
 
 
 def storable(value: Any) -> Any:

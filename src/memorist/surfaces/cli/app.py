@@ -79,7 +79,7 @@ COMMANDS = {
         "export": ("move", "Write everything as JSON lines."),
         "import": ("move", "Read an export."),
         "move": ("move", "Copy a memory to another store and compare the two."),
-        "sync": ("sync", "Keep machines together through a shared folder."),
+        "sync": ("", "Keep machines together through a shared folder."),
     },
     "Serve": {
         "serve": ("", "Serve every space over HTTP."),
@@ -95,6 +95,7 @@ COMMANDS = {
 EXTRAS = {
     **dict.fromkeys(("bench", "tune"), "bench"),
     **dict.fromkeys(("install", "uninstall", "hook"), "agents"),
+    "sync": "import",
     **dict.fromkeys(("serve", "inspect", "keys"), "server"),
     "mcp": "mcp",
     "db": "postgres",

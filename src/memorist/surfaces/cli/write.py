@@ -34,14 +34,6 @@ if TYPE_CHECKING:
 
 
 app = typer.Typer()
-FORMATS = (
-    *("messages", "jsonl", "json", "markdown", "text", "html", "pdf"),
-    *("chatgpt", "claude", "claude-code", "slack", "mem0", "letta", "zep", "graphiti", "langgraph", "mcp-memory"),
-    *("mnemosyne-graph", "mnemosyne-hybrid", "abmind", "mnemo", "memoria"),
-    *("hindsight", "honcho", "cognee", "supermemory"),
-    *("locomo", "longmemeval"),
-)
-"""The formats of `ingest`. They are written out here so that help and completion do not import the readers."""
 MEMORIES_SHOWN = 3
 """Memories shown before a confirmation."""
 REASONS_SHOWN, PLACES_SHOWN, FILES_SHOWN = 5, 5, 20
@@ -70,20 +62,22 @@ def _version_before(engine: Engine, memory: Remembered) -> Memory | None:
     return next((one for one in past if one.version < memory.version), None)
 
 
+def _format_option() -> Any:
+    """The option for a format; it is made for this command alone, because the readers are imported for their names."""
+    from memorist.engine.vocabulary import format_names
+
+    names = list(format_names())
+    help = f"The format, if it is not detected correctly: {', '.join(names)}."
+    return option("FORMAT", help, autocompletion=lambda: names)
+
+
 @command(app, creates=True)
 def ingest(
     engine: Engine,
     paths: Annotated[list[Path], input_file("PATH…", "The files, folders or exports to read.")],
     as_json: bool,
     session: Annotated[str | None, option("NAME", "The session that the texts belong to.")] = None,
-    format: Annotated[
-        str | None,
-        option(
-            "FORMAT",
-            f"The format, if it is not detected correctly: {', '.join(FORMATS)}.",
-            autocompletion=lambda: list(FORMATS),
-        ),
-    ] = None,
+    format: Annotated[str | None, _format_option()] = None,
 ) -> Iterator[object]:
     """Store chats, notes, logs and exports; texts that are known already are not stored again."""
     with progress("Ingesting", lambda: _texts_in(paths, format), quiet=as_json) as more:

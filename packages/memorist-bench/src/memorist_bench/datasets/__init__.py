@@ -10,13 +10,13 @@ from pathlib import Path
 from memorist.engine.open import open_store
 from memorist.errors import InvalidInput
 from memorist.model import Filter, Kind, Memory, isoformat
-from memorist.remember.ingest.rows import fields, invalid_data, objects
 from memorist.upkeep.feedback import JudgedRecall, judged_recalls
 from memorist_bench.cache import default_folder
 from memorist_bench.datasets import beir, conversations, known
 from memorist_bench.datasets.known import KNOWN, KnownSet, fetch
 from memorist_bench.datasets.reading import checksum, dataset, json_document, read_bytes
 from memorist_bench.model import Dataset, Document, Group, Question
+from memorist_import.rows import fields, invalid_data, objects
 
 __all__ = ["KNOWN", "KnownSet", "fetch", "fetched_sets", "from_space", "load"]
 

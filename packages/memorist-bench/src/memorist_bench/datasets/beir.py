@@ -13,10 +13,10 @@ from pathlib import Path
 
 from memorist.errors import InvalidInput
 from memorist.model import instant
-from memorist.remember.ingest.rows import RowFields, invalid_data
 from memorist_bench.datasets.conversations import UNANSWERABLE
 from memorist_bench.datasets.reading import checksum, dataset, json_lines, numbered_lines, read_bytes
 from memorist_bench.model import Dataset, Document, Group, Question
+from memorist_import.rows import RowFields, invalid_data
 
 CORPUS, QUERIES, QRELS = "corpus.jsonl", "queries.jsonl", "qrels.tsv"
 ONE_GROUP = "all"

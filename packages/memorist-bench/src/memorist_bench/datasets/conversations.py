@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from memorist.model import instant
-from memorist.remember.ingest.datasets import locomo_turns, longmemeval_moment, longmemeval_turns
-from memorist.remember.ingest.rows import RowFields, invalid_data
 from memorist.text.patterns import lazy
 from memorist_bench.model import Document, Group, Question
+from memorist_import.datasets import locomo_turns, longmemeval_moment, longmemeval_turns
+from memorist_import.rows import RowFields, invalid_data
 
 UNANSWERABLE = "adversarial"
 TYPES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop", 5: UNANSWERABLE}

@@ -7,8 +7,8 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from memorist.remember.ingest.rows import RowFields, fields, invalid_data
 from memorist_bench.model import Dataset, Group
+from memorist_import.rows import RowFields, fields, invalid_data
 
 
 def read_bytes(file: Path) -> bytes:

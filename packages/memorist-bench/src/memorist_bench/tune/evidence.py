@@ -24,13 +24,13 @@ from memorist.models.store_embedder import StoreEmbedder
 from memorist.ports import Embedder, Reranker, Store, View
 from memorist.recall.pipeline import Pipeline
 from memorist.recall.stage import Env
-from memorist.remember.ingest.rows import fields
 from memorist.upkeep.feedback import judged_recalls
 from memorist_bench import datasets
 from memorist_bench.datasets.reading import json_document, read_bytes
 from memorist_bench.model import Dataset, Group, Question
 from memorist_bench.space import Setup, Space
 from memorist_bench.tune.replay import DEPTH, JudgedQuestion, Readings, ReplaySpace, ReplayStore, Searches
+from memorist_import.rows import fields
 
 FEEDBACK = "feedback"
 

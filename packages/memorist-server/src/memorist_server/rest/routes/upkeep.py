@@ -10,7 +10,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from memorist.engine.engine import Engine
-from memorist.engine.vocabulary import FORMATS, PeriodKind
+from memorist.engine.vocabulary import PeriodKind, format_names
 from memorist.errors import InvalidInput
 from memorist.results.upkeep import AUDIT_KINDS
 from memorist.verbs import Verbs
@@ -153,7 +153,7 @@ def _file(media_type: str, what: str) -> dict[int | str, dict[str, Any]]:
 
 
 Format = Annotated[
-    str, Field(description="The format; detected if left out.", json_schema_extra={"enum": list(FORMATS)})
+    str, Field(description="The format; detected if left out.", json_schema_extra={"enum": list(format_names())})
 ]
 
 
