@@ -79,7 +79,7 @@ $(PYTHON) $(INTEGRATIONS)/bin/python:
 
 # All folders in one command, the root first: no package index has them. Tests want all of them, a user only the models.
 $(VENV)/.installed: $(PYTHON) $(PROJECTS)
-	$(PYTHON) -m pip install --quiet -e ".[server,mcp,agents]" -e packages/memorist-client -e packages/memorist-models -e packages/memorist-server -e packages/memorist-agents
+	$(PYTHON) -m pip install --quiet -e ".[server,mcp,agents,import]" -e packages/memorist-client -e packages/memorist-models -e packages/memorist-server -e packages/memorist-agents -e packages/memorist-import
 	touch $@
 
 $(VENV)/.dev: $(PYTHON) $(PROJECTS)

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[1]
 PROJECTS = (ROOT, *sorted((ROOT / "packages").iterdir()))
 CLIENT = ROOT / "packages" / "memorist-client"
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-EXTRAS = "server,mcp,otel,postgres,agents,bench"
+EXTRAS = "server,mcp,otel,postgres,agents,bench,import"
 SMOKE = ROOT / "tools" / "smoke.py"
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import memorist
 from memorist.text.patterns import lazy
 from tests.attacks.matcher import Matcher, TooManySteps
 
@@ -26,14 +25,18 @@ _NOT_COUNTED = (str(Path(__file__).parent), str(Path(re.__file__).parent))
 """Our own lines, and those of `re`, which compile a pattern once."""
 _LAZY = type(lazy(""))
 _CACHED = type(lru_cache(int))
-COUNTED = ("memorist.text", "memorist.remember", "memorist.recall", "memorist.stores", "memorist.engine")
+COUNTED = (
+    *("memorist.text", "memorist.remember", "memorist.recall", "memorist.stores", "memorist.engine"),
+    "memorist_import",
+)
 """The packages that read what others wrote."""
 Pattern = tuple[str | bytes, int]
 
 
 def modules(*packages: str) -> list[Any]:
     """Every module of some packages, imported; those that need a vendor who is not installed are left out."""
-    names = [one.name for one in pkgutil.walk_packages(memorist.__path__, "memorist.")]
+    roots = [importlib.import_module(name) for name in dict.fromkeys(one.partition(".")[0] for one in packages)]
+    names = [one.name for root in roots for one in pkgutil.walk_packages(root.__path__, f"{root.__name__}.")]
     wanted = [name for name in names if name.startswith(packages) and not name.endswith("__main__")]
     found: list[Any] = []
     for name in [*packages, *wanted]:

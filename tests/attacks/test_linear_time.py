@@ -225,7 +225,7 @@ def test_a_pattern_that_is_searched_for_is_linear(count: Count, pattern: re.Patt
     assert not own_faults(count, pattern)
 
 
-@pytest.mark.parametrize("pattern", list(patterns(MATCHED, "memorist.remember.ingest")))
+@pytest.mark.parametrize("pattern", list(patterns(MATCHED, "memorist.remember.ingest", "memorist_import")))
 def test_a_pattern_that_an_importer_matches_is_linear(count: Count, pattern: re.Pattern[str]) -> None:
     assert not own_faults(count, pattern, matched)
 

@@ -23,6 +23,16 @@ SHAPE = "tests/shape/test_public_names.py tests/shape/test_imports.py tests/shap
 """What a reviewer would run besides the commands of a walk; the whole suite takes minutes."""
 
 
+ONE_DISTRIBUTION = {"Add a stage": "", "Add an importer": "packages/memorist-import/"}
+"""Walks that change a single distribution, and its folder."""
+
+
+@pytest.mark.parametrize("walk", ONE_DISTRIBUTION)
+def test_a_walk_touches_one_distribution(walk: str) -> None:
+    titles = [title for _, title, _ in BLOCK.findall(WALKS[walk]) if title]
+    assert {re.sub(r"^(packages/[^/]+/)?.*", r"\1", title) for title in titles} == {ONE_DISTRIBUTION[walk]}
+
+
 def test_there_are_three_walks() -> None:
     assert list(WALKS) == ["Add a stage", "Add an importer", "Add a field"]
 

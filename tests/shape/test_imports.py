@@ -57,7 +57,9 @@ MAY_IMPORT = {
         *("asking", "config", "engine", "files", "project", "stores", "surfaces", "trust", "verbs"),
         "memorist_bench",  # the inspector shows what a bench wrote, with its own statistics
     },
+    "memorist_import": {*PURE, "engine", "files", "models", "remember", "surfaces", "upkeep"},
     "memorist_bench": {
+        "memorist_import",  # reads datasets
         *PURE,
         *(
             "config",
@@ -77,6 +79,7 @@ MAY_IMPORT = {
 EXCEPTIONS = {
     "surfaces/cli/recipes.py": {"recall"},  # prints recipes as data without opening a memory
     "surfaces/cli/move.py": {"upkeep"},  # copies one store to another, without an engine
+    "engine/syncing.py": {"memorist_import"},  # `memorist.sync` where that is installed
     "stores/__init__.py": {"memorist_server"},  # exports PostgresStore where that is installed
     "model/marks.py": {"text"},  # quotes what memories say in its notes
     "memorist_server/inspector": {"recall", "remember", "upkeep"},  # shows how answers and changes came about
@@ -96,6 +99,7 @@ LAZY = {
     "spacy",
     "platformdirs",
     "memorist_models",
+    "memorist_import",
     "pypdf",
     "psycopg",
     "psycopg_pool",

@@ -295,7 +295,7 @@ export interface Imported {
 export interface IngestBody {
   messages: Record<string, unknown>[];
   session?: string | null;
-  format?: "messages" | "jsonl" | "json" | "markdown" | "text" | "html" | "pdf" | "chatgpt" | "claude" | "claude-code" | "slack" | "mem0" | "letta" | "zep" | "graphiti" | "langgraph" | "mcp-memory" | "mnemosyne-graph" | "mnemosyne-hybrid" | "abmind" | "mnemo" | "memoria" | "hindsight" | "honcho" | "cognee" | "supermemory" | "locomo" | "longmemeval" | null;
+  format?: "messages" | "jsonl" | "json" | "markdown" | "text" | "pdf" | "html" | "mnemosyne-hybrid" | "mnemosyne-graph" | "abmind" | "mnemo" | "memoria" | "hindsight" | "honcho" | "cognee" | "supermemory" | "chatgpt" | "claude" | "locomo" | "longmemeval" | "letta" | "graphiti" | "zep" | "langgraph" | "mcp-memory" | "claude-code" | "slack" | "mem0" | null;
 }
 
 /** The result of an import: what became of the texts, by outcome, and which were skipped or cleaned. */
@@ -1201,7 +1201,7 @@ export interface JournalQuery {
 export interface IngestFileQuery {
   name: string;
   session?: string | null;
-  format?: "messages" | "jsonl" | "json" | "markdown" | "text" | "html" | "pdf" | "chatgpt" | "claude" | "claude-code" | "slack" | "mem0" | "letta" | "zep" | "graphiti" | "langgraph" | "mcp-memory" | "mnemosyne-graph" | "mnemosyne-hybrid" | "abmind" | "mnemo" | "memoria" | "hindsight" | "honcho" | "cognee" | "supermemory" | "locomo" | "longmemeval" | null;
+  format?: "messages" | "jsonl" | "json" | "markdown" | "text" | "pdf" | "html" | "mnemosyne-hybrid" | "mnemosyne-graph" | "abmind" | "mnemo" | "memoria" | "hindsight" | "honcho" | "cognee" | "supermemory" | "chatgpt" | "claude" | "locomo" | "longmemeval" | "letta" | "graphiti" | "zep" | "langgraph" | "mcp-memory" | "claude-code" | "slack" | "mem0" | null;
 }
 
 export interface ImportQuery {

@@ -107,6 +107,11 @@ def test_mem0_memories_keep_scope_id_and_the_time_of_their_update(tmp_path: Path
     assert len(skipped(found)) == 2
 
 
+def test_a_conversation_with_a_memory_is_a_conversation() -> None:
+    found = items([{"memory": "Likes hiking.", "messages": [{"role": "user", "content": "Hi."}]}])
+    assert talk(found) == [("user", "Hi.")]
+
+
 @pytest.mark.parametrize(("format", "export"), [("chatgpt", exports.chatgpt()), ("claude", exports.claude())])
 def test_the_same_export_in_a_zip_gives_the_same_memories(tmp_path: Path, format: str, export: Any) -> None:
     plain = written(tmp_path / "conversations.json", export)

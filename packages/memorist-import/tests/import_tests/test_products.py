@@ -63,6 +63,8 @@ def test_memory_files_of_claude_code_are_notes_that_are_not_the_owners(tmp_path:
         "Run the tests before a commit.": 1,
         "# Index": 1,
     }
+    chosen = items(folder / "CLAUDE.md", format="markdown")
+    assert {memory.worth.trust for memory in memories(chosen)} == {1}
     oars = next(memory for memory in memories(found) if memory.text == "Oars lie flat.")
     assert (oars.topic, oars.metadata) == (
         "oars-rule",

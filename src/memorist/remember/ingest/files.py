@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from memorist.errors import Error, InvalidInput, MissingExtra
 from memorist.remember.ingest.decoding import (
+    MissingReader,
     UnreadableFile,
     array_items,
     reason_of,
@@ -20,6 +21,7 @@ from memorist.remember.ingest.decoding import (
 )
 from memorist.remember.ingest.documents import HEADING_LINE, markdown_drafts, text_drafts
 from memorist.remember.ingest.formats import (
+    EXTRA,
     HEAD,
     FileFormat,
     FolderFormat,
@@ -92,6 +94,9 @@ def read_json(file: InputFile) -> Iterator[Found]:
     if isinstance(document, FileFormat):
         yield from document.read(file)
         return
+    if document[0] and not installed() and format_of(document[0]) is None:
+        problem = "has no messages and no memories in our form, and no other reader is installed"
+        raise MissingReader(file.name, problem, EXTRA)
     yield from notes
     yield from document_drafts(document[0], file.name, file.format)
 
@@ -99,9 +104,9 @@ def read_json(file: InputFile) -> Iterator[Found]:
 def json_format(file: InputFile) -> str:
     """The format of the objects in a document."""
     if _is_long_list(file):
-        return format_of(list(islice(_array(file), 1)))
+        return format_of(list(islice(_array(file), 1))) or JSON.name
     document = _document(file.text()[0], file)
-    return document.name if isinstance(document, FileFormat) else format_of(document[0])
+    return document.name if isinstance(document, FileFormat) else format_of(document[0]) or JSON.name
 
 
 def _document(text: str, file: InputFile) -> tuple[object] | FileFormat:

@@ -93,11 +93,12 @@ class MessageReader:
         return turns(given, where, self._calls)
 
 
+JSON = "json"
 MESSAGE = ObjectFormat("messages", is_message, MessageReader)
 OWN = (
     ObjectFormat("messages", is_conversation, conversation_turns),
     MESSAGE,
-    ObjectFormat("json", is_memory, lambda given, where, unnamed: memories(given, where)),
+    ObjectFormat(JSON, is_memory, lambda given, where, unnamed: memories(given, where)),
 )
 """Memorist's own formats of objects, the most specific first."""
 
@@ -113,12 +114,14 @@ def recognised(value: object) -> ObjectFormat | None:
     return next((one for one in object_formats() if one.recognises(given)), None)
 
 
-def format_of(document: object) -> str:
-    """The format of a JSON document, from the first object of a known format."""
+def format_of(document: object) -> str | None:
+    """The format of a JSON document, from the first value of a known format; None if there is none."""
     for value in unwrapped(document):
+        if isinstance(value, str):
+            return JSON
         if found := recognised(value):
             return found.name
-    return "json"
+    return None
 
 
 def unwrapped(document: object) -> list[Any]:
@@ -136,7 +139,7 @@ class ObjectReader:
     """Reads the values of one file in order, each by the format that recognises it."""
 
     def __init__(self, format: str | None = None) -> None:
-        self._only = format if format != "json" and format in {one.name for one in object_formats()} else None
+        self._only = format if format != JSON and format in {one.name for one in object_formats()} else None
         self._readers: dict[ObjectFormat, Read] = {}
 
     def drafts(self, value: object, where: str, unnamed: str | None = None) -> Iterator[Found]:
@@ -145,7 +148,7 @@ class ObjectReader:
             yield Skipped(where, f"nested more than {DEEPEST} levels deep")
             return
         format = self._format(value)
-        name = "json" if isinstance(value, str) else format and format.name
+        name = JSON if isinstance(value, str) else format and format.name
         if name is None:
             yield Skipped(where, UNKNOWN if installed() else f"{UNKNOWN}; {FOREIGN}")
         elif self._only not in (None, name):
