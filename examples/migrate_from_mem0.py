@@ -2,7 +2,8 @@
 
     python examples/migrate_from_mem0.py EXPORT.json agent.db
 
-EXPORT.json is what mem0's `get_all` returns, saved as JSON. Running this twice adds nothing.
+EXPORT.json is what mem0's `get_all` returns, saved as JSON. Running this twice adds nothing. The reader comes
+with `memorist[import]`.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def test_the_image_copies_what_is_there_and_installs_extras_that_exist() -> None
             assert all((ROOT / one).exists() for one in rest.split()[:-1]), rest
     extras = set(re.findall(r"\[([a-z,]+)\]", " ".join(rest for name, rest in steps() if name == "RUN")))
     project = (ROOT / "pyproject.toml").read_text()
-    assert extras == {"server,postgres"}
+    assert extras == {"server,postgres,import"}
     assert all(re.search(rf"^{one} = \[", project, re.MULTILINE) for one in ("server", "postgres"))
 
 

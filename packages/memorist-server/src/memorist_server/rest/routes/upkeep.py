@@ -152,9 +152,11 @@ def _file(media_type: str, what: str) -> dict[int | str, dict[str, Any]]:
     return {200: {"description": what, "content": _binary(media_type)}}
 
 
-Format = Annotated[
-    str, Field(description="The format; detected if left out.", json_schema_extra={"enum": list(format_names())})
-]
+def _name_formats(schema: dict[str, Any]) -> None:
+    schema["enum"] = list(format_names())  # imports the readers, which only the description needs
+
+
+Format = Annotated[str, Field(description="The format; detected if left out.", json_schema_extra=_name_formats)]
 
 
 class IngestBody(RequestModel):
