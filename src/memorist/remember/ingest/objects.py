@@ -93,13 +93,9 @@ class MessageReader:
         return turns(given, where, self._calls)
 
 
-JSON = "json"
 MESSAGE = ObjectFormat("messages", is_message, MessageReader)
-OWN = (
-    ObjectFormat("messages", is_conversation, conversation_turns),
-    MESSAGE,
-    ObjectFormat(JSON, is_memory, lambda given, where, unnamed: memories(given, where)),
-)
+MEMORY = ObjectFormat("json", is_memory, lambda given, where, unnamed: memories(given, where))
+OWN = (ObjectFormat("messages", is_conversation, conversation_turns), MESSAGE, MEMORY)
 """Memorist's own formats of objects, the most specific first."""
 
 
@@ -118,7 +114,7 @@ def format_of(document: object) -> str | None:
     """The format of a JSON document, from the first value of a known format; None if there is none."""
     for value in unwrapped(document):
         if isinstance(value, str):
-            return JSON
+            return MEMORY.name
         if found := recognised(value):
             return found.name
     return None
@@ -139,7 +135,7 @@ class ObjectReader:
     """Reads the values of one file in order, each by the format that recognises it."""
 
     def __init__(self, format: str | None = None) -> None:
-        self._only = format if format != JSON and format in {one.name for one in object_formats()} else None
+        self._only = format if format in {one.name for one in object_formats()} - {MEMORY.name} else None
         self._readers: dict[ObjectFormat, Read] = {}
 
     def drafts(self, value: object, where: str, unnamed: str | None = None) -> Iterator[Found]:
@@ -148,7 +144,7 @@ class ObjectReader:
             yield Skipped(where, f"nested more than {DEEPEST} levels deep")
             return
         format = self._format(value)
-        name = JSON if isinstance(value, str) else format and format.name
+        name = MEMORY.name if isinstance(value, str) else format and format.name
         if name is None:
             yield Skipped(where, UNKNOWN if installed() else f"{UNKNOWN}; {FOREIGN}")
         elif self._only not in (None, name):
