@@ -71,7 +71,8 @@ def run(
     report = KEPT / f"{framework}.xml"
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull]
     command += [] if plugin is None else ["-p", plugin]
-    command += ["--rootdir", str(tests[0].parent), f"--junitxml={report}", *options, *map(str, tests)]
+    folder = str(tests[0].parent)
+    command += ["--rootdir", folder, "--confcutdir", folder, f"--junitxml={report}", *options, *map(str, tests)]
     report.unlink(missing_ok=True)
     env = QUIET | {"PYTHONPATH": os.pathsep.join(map(str, (PLUGINS, ROOT)))}
     ran = subprocess.run(command, cwd=tests[0].parent, env=env, capture_output=True, text=True, check=False)
