@@ -16,10 +16,10 @@ demo: $(VENV)/.installed ## a small real story, with the local model
 	$(PYTHON) -m memorist demo
 
 test: $(VENV)/.dev ## the fast tests
-	$(PYTHON) -m pytest -n $(WORKERS) -m "not slow and not browser"
+	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not browser"
 
 test-all: $(VENV)/.dev ## every test, the slow ones too
-	$(PYTHON) -m pytest -n $(WORKERS) -m "not browser"
+	$(PYTHON) -m pytest -n $(WORKERS) --dist worksteal -m "not browser"
 
 test-browser: $(BROWSER)/.installed ## the inspector in Debian's Chromium, headless
 	$(PYTHON) -m pytest tests/browser -m browser
@@ -33,7 +33,7 @@ test-wheels: $(VENV)/.dev ## build every package, and use the wheels in clean en
 
 coverage: $(VENV)/.dev ## how much of the source the fast tests run; fails below the floor in pyproject.toml
 	rm -f .coverage .coverage.*
-	$(PYTHON) -m coverage run -m pytest -n $(WORKERS) -m "not slow and not browser" --ignore tests/attacks --ignore tests/shape  # they count steps and modules
+	$(PYTHON) -m coverage run -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not browser" --ignore tests/attacks --ignore tests/shape  # they count steps and modules
 	$(PYTHON) -m coverage combine --quiet
 	$(PYTHON) -m coverage report --skip-covered
 

@@ -139,7 +139,7 @@ def test_the_index_files_of_every_machine_go_with_what_is_forgotten(
     engine: Engine, postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_sync, "FEWEST_ROWS", 0)
-    here, there = tmp_path / "XDG_CACHE_HOME", tmp_path / "there"
+    here, there = Path(os.environ["XDG_CACHE_HOME"]), tmp_path / "there"
     monkeypatch.setenv("XDG_CACHE_HOME", str(there))
     other = PostgresStore.open(postgres, space=engine.store.space)
     for store in (engine.store, other):

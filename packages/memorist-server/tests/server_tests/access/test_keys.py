@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 import sys
@@ -195,6 +196,6 @@ def test_keys_stay_where_they_are_when_the_folder_comes_to_be(tmp_path: Path) ->
     assert keys_file(str(tmp_path / "file")) == tmp_path / ".keys.db"
 
 
-def test_keys_for_what_is_no_file_lie_in_the_users_own_folder(tmp_path: Path) -> None:
-    own = tmp_path / "XDG_DATA_HOME" / "memorist" / ".keys.db"
+def test_keys_for_what_is_no_file_lie_in_the_users_own_folder() -> None:
+    own = Path(os.environ["XDG_DATA_HOME"], "memorist", ".keys.db")
     assert keys_file(":memory:") == keys_file(None) == own

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -112,7 +113,7 @@ def test_files_pass_through_a_private_folder(pair: tuple[Running, Running], tmp_
     (tmp_path / "files").mkdir()
     an_export_is_taken_in_by_another(pair[0].client("one"))
     a_file_is_ingested_under_its_name(pair[0].client("two"), tmp_path / "files")
-    transit = tmp_path / "XDG_CACHE_HOME" / "memorist" / "transit"
+    transit = Path(os.environ["XDG_CACHE_HOME"], "memorist", "transit")
     assert transit.stat().st_mode & 0o777 == 0o700 and list(transit.iterdir()) == []
 
 
