@@ -6,6 +6,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+from tests.shape.test_imports import tree
+
 ROOT = Path(__file__).parents[2]
 OF_FRAMEWORKS = {"MemoristMemoryStore"}
 """Names that two agent frameworks ask for."""
@@ -14,7 +16,7 @@ OF_FRAMEWORKS = {"MemoristMemoryStore"}
 def test_no_two_classes_have_the_same_name() -> None:
     homes = defaultdict[str, list[str]](list)
     for path in (*ROOT.glob("src/**/*.py"), *ROOT.glob("packages/*/src/**/*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(path)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert len(homes) > 500

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.shape.test_imports import tree
+
 ROOT = Path(__file__).parents[2]
 SOURCES = [ROOT / "src", *ROOT.glob("packages/*/src")]
 
@@ -35,7 +37,7 @@ def statements(node: ast.AST) -> Iterator[ast.AST]:
 def imports(path: Path) -> set[str]:
     found = [
         (node.module, alias.name)
-        for node in statements(ast.parse(path.read_text(encoding="utf-8")))
+        for node in statements(tree(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in MODULES
         for alias in node.names
     ]
