@@ -14,8 +14,8 @@ import pytest
 import memorist
 from memorist import Engine
 
-WRITES = 120
-REOPENED = 20
+WRITES = 60
+REOPENED = 15
 NOISE = 3_000
 """More rows than an index file is worth."""
 

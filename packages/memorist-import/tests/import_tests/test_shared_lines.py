@@ -118,7 +118,7 @@ HOSTILE = st.one_of(
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 @pytest.mark.parametrize("kind", ["memory", "claim", "mark", "forgotten"])
 def test_no_field_makes_a_sync_raise(lines: list[dict[str, Any]], kind: str, data: st.DataObject) -> None:
