@@ -44,7 +44,10 @@ class Chapter:
 CHAPTERS = {
     "gates": Chapter(
         ("remember/gates/__init__.py", "remember/gates/checks.py", "remember/gates/verdict.py"),
-        ("tests/remember/gates", "tests/attacks/test_different_facts.py", "tests/attacks/test_forged_context.py"),
+        (
+            *("tests/remember/gates", "tests/remember/test_one_way_in.py"),
+            *("tests/attacks/test_different_facts.py", "tests/attacks/test_forged_context.py"),
+        ),
     ),
     "secrets": Chapter(
         tuple(f"text/secrets/{name}.py" for name in ("__init__", "disguise", "form", "numbers", "passwords", "values")),
@@ -65,6 +68,9 @@ EQUIVALENT = {
     "text/secrets/__init__ _grouped": AT_IMPORT,
     "text/secrets/numbers _checked: len(numbers) - _WORDS → ": "no run of words begins so late",
     "text/secrets/numbers _may_hold_seed_phrase: 1 → 2": "it only spares the search",
+    "remember/gates/__init__ Gates._check: for memory in memories if memory.id in new": "it only asks at once",
+    "remember/gates/__init__ Gates._check: 0 → -1": "a repeat is about one memory",
+    "remember/gates/checks _may_be_copied: return False → ": "None is as false",
     "recall/fuse _clamped: 0.0 < score < 1.0 → ": "0 and 1 are themselves either way",
     "remember/timeline Segment.name: 0 → -1": "all claims of a segment have the same value",
     "remember/timeline _Line.add: _order(new[0]) < _order(self._events[-1]) → "
