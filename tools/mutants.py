@@ -62,6 +62,7 @@ CHAPTERS = {
 """What is tried; modules are below `src/memorist`."""
 
 AT_IMPORT = "runs once, at import: before a fault can be planted"
+AT_ONCE = "it only says how much is read at once"
 EQUIVALENT = {
     "text/secrets/form form": AT_IMPORT,
     "text/secrets/form ignoring_case": AT_IMPORT,
@@ -72,6 +73,10 @@ EQUIVALENT = {
     "remember/gates/__init__ Gates._check: 0 → -1": "a repeat is about one memory",
     "remember/gates/checks _may_be_copied: return False → ": "None is as false",
     "recall/fuse _clamped: 0.0 < score < 1.0 → ": "0 and 1 are themselves either way",
+    "stores/classified FEW: ": AT_ONCE,
+    "stores/classified PAGE: ": AT_ONCE,
+    "stores/classified ClassifiedReader.journal: 4 → ": AT_ONCE,
+    "stores/classified ClassifiedStore.neighbours: 1 → 2": AT_ONCE,
     "remember/timeline Segment.name: 0 → -1": "all claims of a segment have the same value",
     "remember/timeline _Line.add: _order(new[0]) < _order(self._events[-1]) → "
     "_order(new[0]) <= _order(self._events[-1])": "starting again gives the same segments",

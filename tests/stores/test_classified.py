@@ -224,12 +224,15 @@ def test_noise_has_the_usual_classification(lowest: int, highest: int, learns: b
 def test_counts_are_of_the_part() -> None:
     links = [Link("a", "mentions", "ann"), Link("b", "mentions", mark_name("bo", 3)), Link("a", "related", "c")]
     rows = [row("a", text="één", scope="x"), row("b", 3), row("c", 0, "12345")]
-    whole = store(*rows, links=links, entities=[Entity("ann", "Ann"), Entity(mark_name("bo", 3), "Bo")])
+    links += [Link("a", "mentions", "ola")]
+    whole = store(
+        *rows, links=links, entities=[Entity("ann", "Ann"), Entity("ola", "Ola"), Entity(mark_name("bo", 3), "Bo")]
+    )
     whole.put(Batch(memories=[replace(rows[2], text="123456", version=2)]))
     whole.adopt("some-model", 1)
     stats = ClassifiedStore(whole, 0, 1).stats()
-    assert (stats.memories, stats.versions, stats.links, stats.entities) == (2, 1, 2, 1)
-    assert (stats.bytes, stats.generation, stats.embedding) == (5 + 5 + 6, 5, None)
+    assert (stats.memories, stats.versions, stats.links, stats.entities) == (2, 1, 3, 2)
+    assert (stats.bytes, stats.generation, stats.embedding) == (5 + 5 + 6, 6, None)
     assert (stats.space, stats.kinds, stats.scopes) == ("kept", {"episodic": 2}, {"x": 1, "global": 1})
     whole.put(Batch(memories=[row("v")], vectors={"v": {"text": np.ones(1, np.float32)}}))
     part = ClassifiedStore(whole, 0, 1)
