@@ -28,13 +28,11 @@ from memorist.model import (
 )
 from memorist.ports import Batch, Entry, Held, Job, Page, Plan, Reader, Record, Store, StoreStats, Vectors, View
 from memorist.stores.id_collisions import move_collisions
-from memorist.stores.rules import cursor_after, position_of
+from memorist.stores.rules import ENTITY_RELATIONS, cursor_after, position_of
 
 ALL = 2**62
 PAGE = 1000
 FEW = 16
-MENTIONS = ("subject", "object", "mentions")
-"""Relations of the links from a memory to the entities that it mentions."""
 
 
 class ClassifiedReader:
@@ -55,7 +53,7 @@ class ClassifiedReader:
         return [memory for memory in memories if self.holds(memory.worth.classification)]
 
     def get(self, ids: Sequence[str]) -> dict[str, Memory]:
-        return {one.id: one for one in self._seen(self._reader.get(ids).values())}
+        return {memory.id: memory for memory in self._seen(self._reader.get(ids).values())}
 
     def history(self, id: str) -> list[Memory]:
         return self._seen(self._reader.history(id))
@@ -107,7 +105,7 @@ class ClassifiedReader:
         return self._known(self._reader.entities_by_prefix(names))
 
     def _known(self, entities: Iterable[Entity]) -> list[Entity]:
-        return [one for one in entities if self.holds(classification_of_name(one.id))]
+        return [entity for entity in entities if self.holds(classification_of_name(entity.id))]
 
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
         found = self._reader.jobs(None if task is None else self._marked(task), ALL, subject)
@@ -128,9 +126,9 @@ class ClassifiedReader:
 
     def _entries(self, entries: Sequence[Entry]) -> list[Entry]:
         """The entries of the part; one without a mark has the classification of the memories it is about."""
-        plain = [one for one in entries if bare_name(one.id) == one.id]
-        about = self._reader.get(list({id for one in plain for id in one.subjects})) if plain else {}
-        return [one for one in entries if self.holds(_classification(one, about))]
+        plain = [entry for entry in entries if bare_name(entry.id) == entry.id]
+        about = self._reader.get(list({id for entry in plain for id in entry.subjects})) if plain else {}
+        return [entry for entry in entries if self.holds(_classification(entry, about))]
 
     def marked_batch(self, batch: Batch) -> Batch:
         """A batch as the whole store takes it; refused if it reaches beyond the part."""
@@ -154,8 +152,8 @@ class ClassifiedReader:
         """Entries that say in their ids how secret they are: as secret as the most secret memory they are about."""
         if not entries:
             return []
-        known = {**self._reader.get([id for one in entries for id in one.subjects]), **given}
-        return [replace(one, id=mark_name(one.id, _classification(one, known, self._own))) for one in entries]
+        known = {**self._reader.get([id for entry in entries for id in entry.subjects]), **given}
+        return [replace(entry, id=mark_name(entry.id, _classification(entry, known, self._own))) for entry in entries]
 
 
 def _classification(entry: Entry, known: Mapping[str, Memory], own: int | None = None) -> int:
@@ -306,7 +304,7 @@ class ClassifiedStore(ClassifiedReader):
             memories=len(current),
             versions=len(rows) - len(current),
             links=len(links),
-            entities=len({link.target for link in links if link.relation in MENTIONS}),
+            entities=len({link.target for link in links if link.relation in ENTITY_RELATIONS}),
             bytes=sum(len(memory.text.encode("utf-8", "surrogatepass")) for memory in rows),
             generation=len(rows) + len(links),
             embedding=self.embedding if self.embedded([memory.id for memory in rows]) else None,

@@ -7,6 +7,7 @@ class TestMyStore(StoreConformance):
 ```
 """
 
+from memorist.testing.store_suite.capping import Capping
 from memorist.testing.store_suite.counting import Counting
 from memorist.testing.store_suite.embeddings import SwitchingEmbeddings, VectorSearching
 from memorist.testing.store_suite.erasing import Erasing, Hostile, Sharing
@@ -27,6 +28,7 @@ class StoreConformance(
     GraphRows,
     Paging,
     Counting,
+    Capping,
     Erasing,
     Sharing,
     Hostile,
