@@ -410,3 +410,35 @@ def test_words_count_more_in_documents_than_in_notes_and_in_what_was_said() -> N
         added = [WrittenWords(weight=0.2)(Candidate(one, 0.6, found), draft(), env) for one in texts]
         assert added == [0.1, 0.0, 0.0, 0.0]
         assert WrittenWords()(Candidate(written, 0.6), draft(), env) == 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing(Stage):
+    """Drop everything, and say about it what somebody else's stage may say."""
+
+    kind = "judge"
+    takes = ("candidates",)
+    effect = "removes"
+
+    def __call__(self, draft: Draft, env: Env) -> Draft:
+        left = replace(draft, candidates=()).noting("took a while").doubting("all of it is fiction")
+        return left.remarking("searched the annex too")
+
+
+def test_a_stage_says_which_of_its_notes_explain_an_abstention_and_which_concern_the_reader() -> None:
+    with world(memory("x", "a lantern")) as env:
+        request = draft(query="lantern").request
+        dropped = Pipeline("test", (Search((Keyword(),)), Best(), Nothing())).run(request, env)
+        found = Pipeline("test", (Search((Keyword(),)), Best())).run(request, env)
+    assert dropped.abstained and dropped.why_abstained == "all of it is fiction"
+    assert dropped.remarks == ("searched the annex too",)
+    assert dropped.trace.steps[-1].notes == ("took a while", "all of it is fiction", "searched the annex too")
+    assert (found.abstained, found.why_abstained, found.remarks) == (False, None, ())
+
+
+def test_a_context_that_cites_says_so_as_data() -> None:
+    found = [Candidate(memory("x"), 1.0)]
+    with world(memory("x")) as env:
+        assert AssembleFacts()(draft(found), env).cites_sources
+        assert not AssembleFacts()(replace(draft(found), abstained=True), env).cites_sources
+        assert not AssembleTurns()(draft(found), env).cites_sources

@@ -9,8 +9,8 @@ import pytest
 
 import memorist
 from memorist.model import Link
-from memorist.model.recall import FACTS_HEADER
 from memorist.ports import Batch
+from memorist.recall.assemble import FACTS_HEADER
 from memorist.recall.recipes import RECIPES
 from memorist.surfaces.cli.app import Target
 from memorist.testing import FakeEmbedder

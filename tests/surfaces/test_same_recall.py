@@ -84,7 +84,7 @@ def test_rest_and_its_client_tell_the_same_fields() -> None:
 
 
 KNOWN_TO_THE_AGENT = {"id", "query", "recipe", "now"}
-FOR_PEOPLE = {"tokens", "touched", "trace"}
+FOR_PEOPLE = {"tokens", "touched", "trace", "why_abstained", "remarks", "cites_sources"}
 """How the answer came about; a stage's notes are `notes`."""
 MEMORIES = {"id", "text", "kind", "topic", "flags", "speaker", "fact", "source", "notes", "probability"}
 """Of an item, what an agent needs to judge it; `at` and `until` are when it was true."""

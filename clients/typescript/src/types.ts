@@ -544,6 +544,12 @@ export interface Recall {
   shown_before: string[];
   /** The pinned memories and standing wishes at the head of the context. */
   standing: Memory[];
+  /** Why nothing answers the question; null if something does, or if no stage says why. */
+  why_abstained: string | null;
+  /** What a reader of the answer should know: how the recipe searched, if not as usual. */
+  remarks: string[];
+  /** Whether the context cites the sources of what it says by number. */
+  cites_sources: boolean;
 }
 
 /** A question. */

@@ -89,11 +89,11 @@ class Nodes(Stage):
         passed = self._passed(draft, env, vectors_of(draft))
         if not passed and draft.query.mode not in (None, "mixed"):
             note = f"nothing {draft.query.mode} passed its threshold: searched as mixed"
-            draft = replace(draft, query=replace(draft.query, mode="mixed")).noting(note)
+            draft = replace(draft, query=replace(draft.query, mode="mixed")).remarking(note)
             passed = self._passed(draft, env, vectors_of(draft))
         candidates = self.best_of_each_kind(passed)
         if note := self._pushed_out(passed, candidates[: draft.request.limit]):
-            draft = draft.noting(note)
+            draft = draft.remarking(note)
         hits = tuple(Hit(one.memory.id, one.evidence["relevance"].score) for one in candidates)
         found = {**draft.found, "relevance": Found(tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))}
         return replace(draft, candidates=candidates, found=found, walk=GraphWalk(per_hop=(len(candidates),)))

@@ -223,6 +223,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         llm=spent if spent.calls else None,
     )
     found = [one.memory.id for one in draft.candidates]
+    abstained = draft.abstained or not (draft.candidates or draft.held_back)
     return Recall(
         id=fingerprint("recall", name, request.query, isoformat(request.now), found),
         query=request.query,
@@ -246,7 +247,10 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         standing=draft.standing,
         reasoned=draft.walk.reasoned,
         touched=tuple(replace(one, memory=memories.get(one.id)) for one in touched) if detailed else touched,
-        abstained=draft.abstained or not (draft.candidates or draft.held_back),
+        abstained=abstained,
+        why_abstained="; ".join(dict.fromkeys(draft.doubts)) or None if abstained else None,
+        remarks=draft.remarks,
+        cites_sources=draft.cites_sources,
         confidence=draft.confidence,
         shown_before=tuple(one.memory.id for one in draft.held_back),
         trace=trace,

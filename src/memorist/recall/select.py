@@ -73,9 +73,9 @@ class Judge(Stage):
         judged = zip(draft.candidates, self.probabilities(found, others, sought), strict=True)
         draft = replace(draft, candidates=tuple(replace(one, probability=chance) for one, chance in judged))
         if loss := self.of_others(found, others):
-            draft = draft.noting(f"asked about {', '.join(asked)}, but what others said fits too: {-loss:.1f}")
+            draft = draft.doubting(f"asked about {', '.join(asked)}, but what others said fits too: {-loss:.1f}")
         if loss := self.of_distance(found):
-            draft = draft.noting(f"nothing stored is about the subject: {-loss:.1f}")
+            draft = draft.doubting(f"nothing stored is about the subject: {-loss:.1f}")
         return draft
 
     def probabilities(
@@ -155,7 +155,7 @@ class Confidence(Stage):
             return draft
         confidence = confidence_of(known, self.apart)
         draft = replace(draft, confidence=confidence, abstained=confidence < self.least and not draft.held_back)
-        return draft.noting(f"{confidence:.0%} for an answer, below {self.least:.0%}") if draft.abstained else draft
+        return draft.doubting(f"{confidence:.0%} for an answer, below {self.least:.0%}") if draft.abstained else draft
 
 
 def confidence_of(probabilities: Sequence[float], apart: float) -> float:
@@ -189,7 +189,7 @@ class Relevant(Stage):
         )
         dropped = len(draft.candidates) - len(kept)
         draft = replace(draft, candidates=kept)
-        return draft.noting(f"{dropped} below a probability of {least:.1%}") if dropped else draft
+        return draft.doubting(f"{dropped} below a probability of {least:.1%}") if dropped else draft
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,7 @@ class MinimumScore(Stage):
         kept = tuple(one for one in draft.candidates if one.score >= minimum)
         dropped = len(draft.candidates) - len(kept)
         draft = replace(draft, candidates=kept)
-        return draft.noting(f"{dropped} below the minimum of {minimum:.4g}") if dropped else draft
+        return draft.doubting(f"{dropped} below the minimum of {minimum:.4g}") if dropped else draft
 
     def minimum(self, size: int) -> float:
         """The minimum for a store of this size."""
@@ -263,7 +263,7 @@ class Noise(Stage):
         except ModelUnavailable as error:
             draft = draft.noting(f"no vectors were compared: {error.problem}")
         draft = replace(draft, candidates=tuple(one for one in draft.candidates if one.memory.id not in noisy))
-        return draft.noting(f"{len(noisy)} dropped as noise") if noisy else draft
+        return draft.doubting(f"{len(noisy)} dropped as noise") if noisy else draft
 
     def _resembling(self, memories: Sequence[Memory], learnt: tuple[str, ...], env: Env) -> set[str]:
         """The short texts among these whose vectors are near one in the bank."""

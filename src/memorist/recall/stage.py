@@ -52,7 +52,8 @@ class Draft:
     `found` distinguishes a signal that did not search (absent or skipped) from one that found nothing (no hits). `head`
     is a block that stands before the memories in the context, and `standing` are the memories in it, which the assembly
     does not repeat; `shown` are the ids of the memories in the context. `held_back` are the best candidates that the
-    session was shown before. `walk` is mnemosyne-graph's own part.
+    session was shown before. `walk` is mnemosyne-graph's own part. `notes` are for the trace; those among them that
+    explain an abstention are also `doubts`, and those that a reader of the answer should know also `remarks`.
     """
 
     request: RecallRequest
@@ -69,6 +70,9 @@ class Draft:
     abstained: bool = False
     confidence: float | None = None
     notes: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    cites_sources: bool = False
 
     @property
     def count(self) -> int:
@@ -84,6 +88,14 @@ class Draft:
     def noting(self, note: str) -> Draft:
         """This draft with one more note for the trace."""
         return replace(self, notes=(*self.notes, note))
+
+    def doubting(self, note: str) -> Draft:
+        """This draft with a note that says why nothing may answer the question."""
+        return replace(self.noting(note), doubts=(*self.doubts, note))
+
+    def remarking(self, note: str) -> Draft:
+        """This draft with a note that a reader of the answer should know."""
+        return replace(self.noting(note), remarks=(*self.remarks, note))
 
 
 class Part(ABC):

@@ -8,7 +8,7 @@ import pytest
 
 from memorist.engine.engine import Engine
 from memorist.model import Outcome
-from memorist.model.recall import FACTS_HEADER
+from memorist.recall.assemble import FACTS_HEADER
 from memorist.recall.recipes import RECIPES
 from memorist.remember.gates.checks import form_of
 from memorist.testing import FakeEmbedder

@@ -84,7 +84,7 @@ def answer(
         found = ask(engine)
         reasons = [to_data(engine.explain(found, item.memory.id)) for item in found.items if explain]
         load = getattr(engine.store, "index_load", None)
-    data = to_data(found) | ({"why_abstained": found.why_abstained} if found.abstained else {})
+    data = to_data(found)
     for item, reason in zip(data["items"], reasons, strict=False):
         item["explanation"] = reason
     yield data
