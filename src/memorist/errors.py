@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from typing import NamedTuple
 
 _USER = r"(?<=://)[^\s/@'\"][^\s'\"]{0,300}(?=@)"
 _PARAMETER = r"(?i)(?<=[?&])((?:ssl)?password|pwd|token|secret|(?:api_?|access_?)?key)=[^\s&'\"]{1,300}"
@@ -25,6 +26,29 @@ def has_password(url: str) -> bool:
     return parts.password is not None or not parse_qs(parts.query).keys().isdisjoint(("password", "sslpassword"))
 
 
+class VerbCall(NamedTuple):
+    """A call of a verb that a remedy advises; as text, it is Python: `` `audit(fix=True)` ``."""
+
+    verb: str
+    given: Mapping[str, object] = {}
+
+    def __str__(self) -> str:
+        return f"`{self.verb}({', '.join(f'{name}={value!r}' for name, value in self.given.items())})`"
+
+
+class Remedy(str):
+    """What to do about an error. As text it is for Python; its parts are texts, and calls that each surface words."""
+
+    __slots__ = ("parts",)
+    parts: tuple[str | VerbCall, ...]
+
+    def __new__(cls, *parts: str | VerbCall) -> Remedy:
+        """The remedy with these parts, one after another."""
+        made = super().__new__(cls, "".join(map(str, parts)))
+        made.parts = parts
+        return made
+
+
 class Error(Exception):
     """The base class of all errors that Memorist raises. No message holds the password of a URL."""
 
@@ -43,6 +67,18 @@ class NotFound(Error, KeyError):
 
     def __str__(self) -> str:
         return str(self.args[0])  # KeyError would print the message in quotes
+
+
+def no_memory(*ids: str) -> NotFound:
+    """The error for ids that no memory has."""
+    return NotFound(
+        f"There is no memory {', '.join(map(repr, ids))}", remedy=Remedy("Look it up with ", VerbCall("list"), ".")
+    )
+
+
+def no_session(id: str) -> NotFound:
+    """The error for an id that no session has."""
+    return NotFound(f"There is no session {id!r}", remedy=Remedy("Open one with ", VerbCall("session"), "."))
 
 
 class TooClassified(Error):

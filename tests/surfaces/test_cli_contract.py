@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import memorist
+from memorist.errors import Remedy, VerbCall
 from tests.surfaces.conftest import Cli
 
 SIGNAL = {"rank", "score", "norm"}
@@ -188,7 +189,8 @@ def test_an_unexpected_failure_is_one_line_that_says_how_to_see_more(cli: Cli, m
 
 def test_a_remedy_names_commands_and_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
-        raise memorist.Error("It does not fit", remedy="Look it up with `list()`, or use `open(embedder='none')`.")
+        calls = VerbCall("list"), VerbCall("open", {"embedder": "none"})
+        raise memorist.Error("It does not fit", remedy=Remedy("Look it up with ", calls[0], ", or use ", calls[1], "."))
 
     monkeypatch.setattr("memorist.engine.open.open_engine", refused)
     assert cli("stats").problem == "It does not fit. Look it up with `memorist list`, or use `--embedder none`."

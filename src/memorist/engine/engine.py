@@ -16,7 +16,7 @@ from memorist.engine.calls import refuse_when_closed
 from memorist.engine.classified_writer import ClassifiedWriter, WriteServices, batches, keep, record_entry
 from memorist.engine.helpers import Helpers
 from memorist.engine.upkeep import Upkeep
-from memorist.errors import InvalidInput, NotFound
+from memorist.errors import InvalidInput, no_memory
 from memorist.model import (
     CITES,
     MOST_CLASSIFIED,
@@ -307,7 +307,7 @@ class Engine(Upkeep):
 
         memory = self.get(id)
         if memory is None:
-            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
+            raise no_memory(id)
         pipeline = as_used(self._pipeline(options.get("recipe") or self._recipe))
         return why_not(pipeline, self._request(query, options, "why_not"), self._env(), memory)
 

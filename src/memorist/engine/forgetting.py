@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from memorist.engine.classified_writer import ClassifiedWriter
-from memorist.errors import NotFound
+from memorist.errors import NotFound, no_memory
 from memorist.model import Filters, Ids, Memory, fingerprint
 from memorist.model.request import erasure_filter
 from memorist.ports import Entry, Store
@@ -25,8 +25,8 @@ def select_by_id(store: Store, id: str | Ids) -> Selected:
     there = store.get(asked)
     withheld = withheld_entries(lambda memory: memory.id in asked, store, one)
     known = {*there, *(entry.subjects[0] for entry in withheld)}
-    if missing := [repr(one) for one in asked if one not in known]:
-        raise NotFound(f"There is no memory {', '.join(missing)}", remedy="Look it up with `list()`.")
+    if missing := [id for id in asked if id not in known]:
+        raise no_memory(*missing)
     return list(there.values()), withheld
 
 

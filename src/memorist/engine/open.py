@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote
 
 from memorist import config as settings
-from memorist.errors import InvalidInput, MissingExtra, NotFound
+from memorist.errors import InvalidInput, MissingExtra, NotFound, Remedy, VerbCall
 from memorist.model import check_space, check_space_length
 from memorist.model.arguments import checks_call
 from memorist.ports import LLM, Clock, Embedder, Reranker, Store
@@ -261,7 +261,9 @@ def open_store(url: str | None, space: str | None, index_in_server: int | None =
 
 def nothing_yet() -> NotFound:
     """The error for a new user, who has no memory to look at."""
-    return NotFound("Nothing is remembered yet", remedy="Store the first memory with `remember()`.")
+    return NotFound(
+        "Nothing is remembered yet", remedy=Remedy("Store the first memory with ", VerbCall("remember"), ".")
+    )
 
 
 def missing(path: Path) -> NotFound:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Unpack
 
 from memorist.engine.classified_writer import ClassifiedWriter, WriteServices
-from memorist.errors import MissingService, ModelUnavailable, NotFound, StoreBusy, StoreError
+from memorist.errors import MissingService, ModelUnavailable, NotFound, Remedy, StoreBusy, StoreError, VerbCall
 from memorist.model import (
     MOST_CLASSIFIED,
     USUAL_CLASSIFICATION,
@@ -333,7 +333,9 @@ class Upkeep:
         if self._embedder is None:
             raise MissingService(
                 "This memory was opened without an embedder",
-                remedy="Open it with the embedder to use, such as `open(embedder='local')`.",
+                remedy=Remedy(
+                    "Open it with the embedder to use, such as ", VerbCall("open", {"embedder": "local"}), "."
+                ),
             )
         chosen = self._embedder.named(embedder)
         self._embedder.know(chosen)  # others in this process meet the new vectors before this call returns

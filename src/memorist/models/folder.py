@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, cast, get_type_hints
 
-from memorist.errors import InvalidInput, ModelUnavailable
+from memorist.errors import InvalidInput, ModelUnavailable, Remedy, VerbCall
 from memorist.validate import validate
 
 if TYPE_CHECKING:
@@ -278,9 +278,9 @@ def packaged_folder(name: str, kind: Kind) -> Path:
     install = how_to_install(name if choices else SETS[DEFAULT_SET].named(kind))
     if found is None and install is not None:
         raise ModelUnavailable(f"The local model {name!r} is not installed", remedy=install)
-    again = " Where it made the vectors, run `reembed()`." if kind == "embedder" else ""
-    remedy = f"Choose one of {', '.join(choices)}, or local for that of the setting models.{again}"
-    raise InvalidInput(f"There is no local {kind} {name!r}", remedy=remedy)
+    again = (" Where it made the vectors, run ", VerbCall("reembed"), ".") if kind == "embedder" else ()
+    choose = f"Choose one of {', '.join(choices)}, or local for that of the setting models."
+    raise InvalidInput(f"There is no local {kind} {name!r}", remedy=Remedy(choose, *again))
 
 
 def packages(kind: Kind) -> dict[str, Path]:

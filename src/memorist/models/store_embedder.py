@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import local
 from typing import TYPE_CHECKING, TypeVar
 
-from memorist.errors import EmbeddingMismatch, InvalidInput, failures_of
+from memorist.errors import EmbeddingMismatch, InvalidInput, Remedy, VerbCall, failures_of
 from memorist.model import Memory, new_or_changed
 from memorist.models.embedding_text import (
     TEXT,
@@ -115,8 +115,10 @@ class StoreEmbedder:
         install = how_to_install(generation.partition(":")[0]) or "Open it with that embedder."
         return EmbeddingMismatch(
             f"The vectors of space {self._store.space!r} were made by {generation!r}, not by {ours!r}",
-            remedy=f"Run `reembed()` for new vectors. Or keep these: {install[0].lower()}{install[1:]}"
-            " To go on by words alone: `open(embedder='none')`.",
+            remedy=Remedy(
+                *("Run ", VerbCall("reembed"), f" for new vectors. Or keep these: {install[0].lower()}{install[1:]}"),
+                *(" To go on by words alone: ", VerbCall("open", {"embedder": "none"}), "."),
+            ),
         )
 
     def at(self, generation: str | None) -> Embedder:

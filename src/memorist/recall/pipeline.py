@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, fields, replace
 from time import perf_counter
 from typing import Any, cast, get_args
 
-from memorist.errors import InvalidInput, MissingService, ModelUnavailable
-from memorist.model import Item, Query, Recall, RecallRequest, Spent, Step, Trace, fingerprint, isoformat
+from memorist.errors import InvalidInput, MissingService, ModelUnavailable, Remedy, VerbCall
+from memorist.model import Candidate, Item, Query, Recall, RecallRequest, Spent, Step, Trace, fingerprint, isoformat
 from memorist.recall.stage import Draft, Env, Form, Part, Stage, missing_service
 from memorist.text.chatter import searched_part
 
 REMEDIES = {
-    "embedder": "Open it with an embedder, such as `open(embedder='local')`.",
-    "reranker": "Open it with a reranker, such as `open(reranker='auto')`.",
-    "llm": "Open it with a language model, such as `open(llm='ollama:llama3.2')`.",
+    "embedder": Remedy("Open it with an embedder, such as ", VerbCall("open", {"embedder": "local"}), "."),
+    "reranker": Remedy("Open it with a reranker, such as ", VerbCall("open", {"reranker": "auto"}), "."),
+    "llm": Remedy("Open it with a language model, such as ", VerbCall("open", {"llm": "ollama:llama3.2"}), "."),
 }
 
 FORMS: tuple[Form, ...] = get_args(Form)
@@ -222,26 +222,15 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         phase_timings=_phase_timings(steps, draft.walk.refinement_ms),
         llm=spent if spent.calls else None,
     )
-    found = [one.memory.id for one in draft.candidates]
     abstained = draft.abstained or not (draft.candidates or draft.held_back)
     return Recall(
-        id=fingerprint("recall", name, request.query, isoformat(request.now), found),
+        id=fingerprint(
+            "recall", name, request.query, isoformat(request.now), [one.memory.id for one in draft.candidates]
+        ),
         query=request.query,
         recipe=name,
         now=request.now,
-        items=tuple(
-            Item(
-                one.memory.as_known_at(request.where.known_at),
-                one.score,
-                rank,
-                one.evidence,
-                one.phase,
-                one.hop,
-                (*map(str, one.marks), *one.notes, *filter(None, (one.memory.times.planned(request.now),))),
-                one.probability,
-            )
-            for rank, one in enumerate(draft.candidates, 1)
-        ),
+        items=tuple(_item(rank, found, request) for rank, found in enumerate(draft.candidates, 1)),
         context=draft.context,
         tokens=draft.tokens,
         standing=draft.standing,
@@ -255,6 +244,20 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         shown_before=tuple(one.memory.id for one in draft.held_back),
         trace=trace,
         request=request,
+    )
+
+
+def _item(rank: int, found: Candidate, request: RecallRequest) -> Item:
+    memory = found.memory
+    return Item(
+        memory.as_known_at(request.where.known_at),
+        found.score,
+        rank,
+        found.evidence,
+        found.phase,
+        found.hop,
+        (*map(str, found.marks), *found.notes, *filter(None, (memory.times.planned(request.now),))),
+        found.probability,
     )
 
 

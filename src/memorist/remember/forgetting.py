@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from typing import Any, cast
 
-from memorist.errors import UnreadableMemory
+from memorist.errors import Remedy, UnreadableMemory, VerbCall
 from memorist.model import HIERARCHY, MEMBERSHIP, PROVENANCE, Entity, Kind, Link, Memory, mark_name
 from memorist.models.embedding_text import CONTEXT, text_without_speaker, turns_after
 from memorist.ports import Batch, Embedded, Entry, Job, Reader, Store, Vectors
@@ -28,7 +28,8 @@ def refuse_damaged(store: Store) -> None:
     damaged: Callable[[], list[str]] = getattr(store, "damaged", list[str])
     if problems := damaged():
         raise UnreadableMemory(
-            f"{problems[0]} Nothing was forgotten", remedy="Repair it with `audit(fix=True)`, then forget again."
+            f"{problems[0]} Nothing was forgotten",
+            remedy=Remedy("Repair it with ", VerbCall("audit", {"fix": True}), ", then forget again."),
         )
 
 

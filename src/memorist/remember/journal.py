@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any, Protocol, cast
 
-from memorist.errors import InvalidInput, NotFound
+from memorist.errors import InvalidInput, NotFound, Remedy, VerbCall
 from memorist.model import (
     Fields,
     GateDecision,
@@ -136,7 +136,7 @@ def entry_called(reader: Reader, id: str) -> Entry:
     for entry in reader.journal(limit=EVERY_ENTRY):
         if entry.id == id:
             return entry
-    raise NotFound(f"The journal has no entry {id!r}", remedy="Look it up with `journal()`.")
+    raise NotFound(f"The journal has no entry {id!r}", remedy=Remedy("Look it up with ", VerbCall("journal"), "."))
 
 
 def reversible(entry: Entry) -> None:

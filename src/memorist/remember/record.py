@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Unpack, cast
 
-from memorist.errors import InvalidInput
+from memorist.errors import InvalidInput, Remedy, VerbCall
 from memorist.model import (
     AGENT_TRUST,
     Changes,
@@ -145,7 +145,8 @@ def _check_editable(memory: Memory) -> None:
         raise InvalidInput(f"{id!r} is an old version", remedy=f"Update the memory itself, {memory.version_of!r}.")
     if memory.fact is not None:
         raise InvalidInput(
-            f"{id!r} is a fact", remedy="Write its new value with `relate()`, or update what it rests on."
+            f"{id!r} is a fact",
+            remedy=Remedy("Write its new value with ", VerbCall("relate"), ", or update what it rests on."),
         )
     if memory.kind not in EDITABLE:
         raise InvalidInput(f"{id!r} is a {memory.kind}", remedy="It is derived: update the memory that it comes from.")

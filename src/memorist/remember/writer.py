@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar, cast
 
-from memorist.errors import Error, NotFound, failures_of
+from memorist.errors import Error, failures_of, no_memory
 from memorist.model import Entity, Kind, Memory, Outcome, Remembered, new_or_changed
 from memorist.models.embedding_text import TurnsAround, alone, number_turns, text_without_speaker
 from memorist.models.store_embedder import StoreEmbedder
@@ -110,7 +110,7 @@ class Writer:
     def _edited(self, id: str, change: Callable[[Memory], Memory]) -> Remembered:
         before = self._store.get([id]).get(id)
         if before is None:
-            raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
+            raise no_memory(id)
         after = change(before)
         if after.text != before.text:
             flags = tuple(flag for flag in after.worth.flags if flag not in BY_GATES)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from memorist.errors import InvalidInput
+from memorist.errors import InvalidInput, Remedy, VerbCall
 from memorist.model.arguments import MOST_NESTED, nests_deeper
 from memorist.results.records import StoreStats
 from memorist.validate import validate
@@ -48,7 +48,9 @@ def header_from_data(data: Data) -> ExportHeader:
     """A header from JSON data; refuses a file that is not an export, or one of a newer format."""
     version = data.get("memorist")
     if not isinstance(version, int):
-        raise InvalidInput("it is not an export of Memorist", remedy="Pass a file that `export()` wrote.")
+        raise InvalidInput(
+            "it is not an export of Memorist", remedy=Remedy("Pass a file that ", VerbCall("export"), " wrote.")
+        )
     if version > FORMAT:
         raise InvalidInput(f"it has format {version}; this version reads up to {FORMAT}", remedy="Upgrade Memorist.")
     embedding = validate(data.get("embedding") or {}, Mapping[str, Any], "embedding")

@@ -17,7 +17,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
-from memorist.errors import InvalidInput, UnreadableMemory
+from memorist.errors import InvalidInput, Remedy, UnreadableMemory, VerbCall
 from memorist.model import Memory, Mention, Usage, Worth, fingerprint
 from memorist.model.filter import CREATED, FELT, ID, METADATA, ORIGIN, TEXT
 from memorist.ports import Job
@@ -225,7 +225,9 @@ def read_memory(row: Row) -> Stored:
 
 def unreadable(problem: str) -> UnreadableMemory:
     """The error for a memory whose row is damaged."""
-    return UnreadableMemory(problem, remedy="Restore a backup, or repair it with `audit(fix=True)`.")
+    return UnreadableMemory(
+        problem, remedy=Remedy("Restore a backup, or repair it with ", VerbCall("audit", {"fix": True}), ".")
+    )
 
 
 def harmless(row: Row) -> tuple[dict[str, Any], dict[str, Any]]:

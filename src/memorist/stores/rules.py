@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
-from memorist.errors import EmbeddingMismatch, InvalidInput, NotFound
+from memorist.errors import EmbeddingMismatch, InvalidInput, NotFound, Remedy, VerbCall
 from memorist.model import DENIES, STATES, Entity, Memory
 from memorist.ports import Batch, Embedded, Vectors
 
@@ -26,7 +26,7 @@ def check_adoption(known: Adopted | None, embedding: str, dim: int) -> None:
     if known is not None and known != (embedding, dim):
         raise EmbeddingMismatch(
             f"the store's vectors come from {known[0]} ({known[1]} dimensions), not {embedding} ({dim})",
-            remedy="Open it with that embedder, or run `reembed()` to change to the new one.",
+            remedy=Remedy("Open it with that embedder, or run ", VerbCall("reembed"), " to change to the new one."),
         )
 
 

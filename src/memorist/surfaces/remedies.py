@@ -1,24 +1,20 @@
 """Remedies in the words of a surface.
 
-A remedy is written once, as a call of a verb in back quotes, such as `list()` or `open(embedder='none')`. That is what
-a Python caller reads. Each surface says the same with its own commands, routes or tools.
+A remedy names the verbs to call as data, and a Python caller reads them as calls: `list()`, `open(embedder='none')`.
+Each surface says the same with its own commands, routes or tools.
 """
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Callable, Mapping
-from typing import cast
 
-from memorist.text.patterns import lazy
+from memorist.errors import Remedy
 
 Given = Mapping[str, object]
 """The keywords of a call."""
 Speak = Callable[[str, Given], str]
 """Says a call of a verb in the words of a surface."""
 
-_CALL = lazy(r"`([a-z_]\w{0,39})\(([^()`]{0,200})\)`")
 OPEN = "open"
 COMMANDS = {"import_": "import", "why_not": "why-not", "session": "session start", "get": "show"}
 """The command of a verb, where it has another name."""
@@ -37,21 +33,8 @@ TOOLS["list"] = "recall"
 
 def in_words(remedy: str, speak: Speak) -> str:
     """A remedy with each call in the words of a surface."""
-
-    def spoken(found: re.Match[str]) -> str:
-        call = _parsed(found)
-        return found[0] if call is None else f"`{speak(*call)}`"
-
-    return _CALL.sub(spoken, remedy)
-
-
-def _parsed(found: re.Match[str]) -> tuple[str, Given] | None:
-    """The verb and its keywords; None for what only looks like a call, such as a name that a caller gave."""
-    try:
-        call = ast.parse(f"{found[1]}({found[2]})", mode="eval").body
-        return found[1], {one.arg or "": ast.literal_eval(one.value) for one in cast("ast.Call", call).keywords}
-    except (SyntaxError, ValueError):
-        return None
+    parts = remedy.parts if isinstance(remedy, Remedy) else (remedy,)
+    return "".join(part if isinstance(part, str) else f"`{speak(*part)}`" for part in parts)
 
 
 def as_command(verb: str, given: Given) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from memorist.errors import InvalidInput, NotFound
+from memorist.errors import InvalidInput, NotFound, Remedy, VerbCall, no_memory
 from memorist.model import Memory, fingerprint, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.fact_rows import CLAIMS, Slot, claim_to_data, claims_in, slot_of_row
@@ -127,7 +127,7 @@ def existing_memory(reader: Reader, id: str) -> Memory:
     """The memory with an id, which must exist."""
     memory = reader.get([id]).get(id)
     if memory is None:
-        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
+        raise no_memory(id)
     return memory
 
 
@@ -158,7 +158,8 @@ def _deny(
     """Add the claim that a fact no longer holds; settling its timeline does the rest."""
     if superseded_by is not None:
         raise InvalidInput(
-            "A fact is superseded by another value of it", remedy="Write that value with `relate()`; it ends this one."
+            "A fact is superseded by another value of it",
+            remedy=Remedy("Write that value with ", VerbCall("relate"), "; it ends this one."),
         )
     slot, claim = _denial(memory, at, now)
     batch = settle({slot: [claim]}, reader).batch(reader)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, cast, get_args
 
-from memorist.errors import InvalidInput
+from memorist.errors import InvalidInput, Remedy, VerbCall
 from memorist.model import DOUBTED, Memory, Recall, Tier, fingerprint, instant, isoformat
 from memorist.ports import Batch, Entry, Reader, Store
 from memorist.remember.gates.verdict import with_flag
@@ -56,7 +56,9 @@ def recall_seen(recall: Recall | Mapping[str, Any], clean: Callable[[str], str] 
         ids = tuple(clean(_text(item["id"])) for item in recall["items"])
         return RecallSeen(clean(_text(recall["id"])), clean(_text(recall["query"])), instant(recall["now"]), ids)
     except (KeyError, TypeError, InvalidInput):
-        raise InvalidInput("Invalid recall", remedy="Pass what `recall()` returned, or its JSON.") from None
+        raise InvalidInput(
+            "Invalid recall", remedy=Remedy("Pass what ", VerbCall("recall"), " returned, or its JSON.")
+        ) from None
 
 
 def _text(value: object) -> str:

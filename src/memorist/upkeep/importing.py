@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TypeVar
 
-from memorist.errors import EmbeddingMismatch, Error, InvalidInput, NotFound
+from memorist.errors import EmbeddingMismatch, Error, InvalidInput, NotFound, Remedy, VerbCall
 from memorist.model import DENIES, STATES, Entity, Link, Memory, NoiseText, Showing, new_or_changed
 from memorist.ports import Batch, Entry, Job, Kept, Progress, Reader, Record, Store
 from memorist.remember.derived import DERIVED, LABELS
@@ -75,7 +75,7 @@ def _adopt(store: Store, embedding: str, dim: int, able: CanEmbed | None) -> Non
 def _mismatch(embedding: str, other: str) -> EmbeddingMismatch:
     return EmbeddingMismatch(
         f"The vectors of the export are of {embedding!r}, {other}",
-        remedy="Embed the texts again, with `import_(without_vectors=True)`.",
+        remedy=Remedy("Embed the texts again, with ", VerbCall("import_", {"without_vectors": True}), "."),
     )
 
 

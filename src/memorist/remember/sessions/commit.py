@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
-from memorist.errors import ModelUnavailable, NotFound
+from memorist.errors import ModelUnavailable, no_session
 from memorist.model import HIERARCHY, Link, Memory
 from memorist.models.embedding_text import TEXT
 from memorist.models.store_embedder import StoreEmbedder
@@ -151,7 +151,7 @@ class Committer:
         """
         run = run_of(self.store, session)
         if run is None:
-            raise NotFound(f"There is no session {session!r}", remedy="Open one with `session()`.")
+            raise no_session(session)
         job = next(iter(self.store.jobs(COMMIT_TASK, 1, session)), None)
         attempts, note = (0, None) if job is None else (job.attempts, job.error)
         extractor = self.rules if self.model is None or attempts >= MOST_ATTEMPTS else self.model

@@ -13,7 +13,7 @@ from memorist.asking import Askers, BudgetSpent, LLMAsker
 from memorist.asking import sessions as asking_sessions
 from memorist.asking.sessions import LONGEST_SIDE, AgentStep, Annotation, Instruction, Proposition
 from memorist.asking.wording import clip
-from memorist.errors import InvalidInput, ModelUnavailable, NotFound
+from memorist.errors import InvalidInput, ModelUnavailable, NotFound, Remedy, VerbCall, no_session
 from memorist.model import (
     CITES,
     INSTRUCTIONS,
@@ -189,7 +189,9 @@ class Log:
     def _run(self, reader: Reader, id: str) -> SessionRun:
         run = run_of(reader, id)
         if run is None:
-            raise NotFound(f"Session {id!r} was forgotten", remedy="Open a new one with `session()`.")
+            raise NotFound(
+                f"Session {id!r} was forgotten", remedy=Remedy("Open a new one with ", VerbCall("session"), ".")
+            )
         return run
 
     def _job(self, id: str, now: datetime, reader: Reader) -> Job:
@@ -286,7 +288,7 @@ class Sessions:
         """The steps to erase with the lines of notes that cite them, and what closes the session."""
         run = run_of(reader, id)
         if run is None:
-            raise NotFound(f"There is no session {id!r}", remedy="Open one with `session()`.")
+            raise no_session(id)
         steps = [step.id for step in run.steps_after(run.learnt, reader)]
         citing = {link.source for link in reader.links(sorted(dependents(steps, reader)), CITES)} if steps else ()
         closed = run.revised(state="closed", learnt=run.steps, error=None)

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.errors import EmbeddingMismatch
+from memorist.errors import EmbeddingMismatch, Remedy, VerbCall
 from memorist.model import Hit
 from memorist.ports import TextField
 from memorist.stores.index.arrays import AccessPattern, Mapped, Written, under
@@ -61,7 +61,9 @@ class IndexTable:
                 if vector.shape != (dims.setdefault(view, vector.size),):
                     raise EmbeddingMismatch(
                         f"the {view} vector of {entry.id} has shape {vector.shape}, others ({dims[view]},)",
-                        remedy="Vectors of two embedding models are never compared; run `reembed()`.",
+                        remedy=Remedy(
+                            "Vectors of two embedding models are never compared; run ", VerbCall("reembed"), "."
+                        ),
                     )
 
     def extend(self, entries: Sequence[IndexEntry]) -> None:

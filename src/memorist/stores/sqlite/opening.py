@@ -8,7 +8,7 @@ from pathlib import Path
 
 import apsw
 
-from memorist.errors import SpaceMismatch, StoreError, UnreadableMemory
+from memorist.errors import Remedy, SpaceMismatch, StoreError, UnreadableMemory, VerbCall
 from memorist.files import alone, refusing, scratch, sync
 from memorist.ports import Damage
 from memorist.stores.index import entry_of
@@ -106,7 +106,7 @@ def damaged_file(file: Path, problems: Sequence[Damage]) -> StoreError:
     """The error for a file that failed its checks."""
     return StoreError(
         f"{file} is damaged. {problems[0]}",
-        remedy="Restore an older backup; `export()` may save what can still be read.",
+        remedy=Remedy("Restore an older backup; ", VerbCall("export"), " may save what can still be read."),
     )
 
 

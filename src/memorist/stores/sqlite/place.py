@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from secrets import token_hex
 
-from memorist.errors import InvalidInput, NotFound, StoreError, StoreMoved
+from memorist.errors import InvalidInput, NotFound, Remedy, StoreError, StoreMoved, VerbCall
 from memorist.files import make_folder
 from memorist.ports.notices import logger
 from memorist.stores.index_file import COUNTING_FILE, USAGE_FILE
@@ -163,8 +163,8 @@ def file_moved(path: Path, what: str) -> StoreMoved:
 def missing_database(file: Path) -> NotFound:
     """The error for a database that does not exist; its remedy names the file of the most similar name."""
     near = _nearest(file)
-    remedy = f"Did you mean {near}? `remember()`" if near else "Check the path; `remember()`"
-    return NotFound(f"There is no memory at {file}", remedy=f"{remedy} begins a new one.")
+    hint = f"Did you mean {near}? " if near else "Check the path; "
+    return NotFound(f"There is no memory at {file}", remedy=Remedy(hint, VerbCall("remember"), " begins a new one."))
 
 
 def _nearest(file: Path) -> Path | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memorist.errors import InvalidInput
+from memorist.errors import InvalidInput, Remedy, VerbCall
 from memorist_bench.statistics import Interval, compare
 from memorist_bench.tune.numbers import MOST_STEPS, Steps
 
@@ -147,5 +147,5 @@ def check_enough(questions: int) -> None:
     if questions < LEAST:
         raise InvalidInput(
             f"There are {questions} judged questions, and tuning needs at least {LEAST}",
-            remedy="Give feedback on more recalls: `feedback(id, 'useful', recall)`, or pass judged questions.",
+            remedy=Remedy("Give feedback on more recalls: ", VerbCall("feedback"), ", or pass judged questions."),
         )

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Unpack, cast
 
 from memorist.engine.engine import Engine
-from memorist.errors import InvalidInput, NotFound
+from memorist.errors import InvalidInput, no_memory
 from memorist.model import Filters, Hit, Memory
 from memorist.model.request import listing_filter
 from memorist.ports import Entry, Page, Tally
@@ -121,5 +121,5 @@ def known(engine: Engine, id: str) -> Memory:
     """The memory with an id."""
     memory = engine.get(id)
     if memory is None:
-        raise NotFound(f"There is no memory {id!r}", remedy="It may have been forgotten. Look for it with `list()`.")
+        raise no_memory(id)
     return memory

@@ -17,7 +17,7 @@ from psycopg.adapt import Dumper, Loader
 from psycopg.pq import Format
 from psycopg.types import TypeInfo
 
-from memorist.errors import InvalidInput, NotFound, StoreError
+from memorist.errors import InvalidInput, NotFound, Remedy, StoreError, VerbCall
 from memorist.model import LONGEST_SPACE
 from memorist.stores.rows import Row, text_fingerprint
 from memorist.stores.sql.database import NO_VALUES, Migration, Values, missing_migrations
@@ -252,7 +252,8 @@ def prepare(conninfo: str, space: str, *, create: bool = True) -> None:
         known = connection.execute("SELECT 1 FROM memorist.spaces WHERE space = %s", (space,)).fetchone()
         if known is None and not create:
             raise NotFound(
-                f"There is no space {space!r} in this database", remedy="Check its name; `remember()` begins a new one."
+                f"There is no space {space!r} in this database",
+                remedy=Remedy("Check its name; ", VerbCall("remember"), " begins a new one."),
             )
         if known is None:  # two processes may get here at once
             # The epoch is new for each creation: who had a deleted space of this name open must load it again.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weakref import WeakKeyDictionary
 
 from memorist.engine.engine import Engine
-from memorist.errors import QuotaExceeded
+from memorist.errors import QuotaExceeded, Remedy, VerbCall
 
 
 class Quota:
@@ -33,7 +33,7 @@ class Quota:
         if name := self._reached(known):
             raise QuotaExceeded(
                 f"This space has reached its limit of {self._most[name]:,} {_MEANS[name]}",
-                remedy=f"Forget memories with `forget()`, or ask the operator to raise {name}.",
+                remedy=Remedy("Forget memories with ", VerbCall("forget"), f", or ask the operator to raise {name}."),
             )
 
     def _grown(self, engine: Engine, known: tuple[int, int, int]) -> tuple[int, int, int]:

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, Json
 
 from memorist.engine.engine import Engine
 from memorist.engine.vocabulary import Verdict, recipe_to_data
-from memorist.errors import InvalidInput, NotFound
+from memorist.errors import InvalidInput, no_memory
 from memorist.model import Filters, Memory, Recall, keywords_of, to_data
 from memorist.verbs import Verbs
 from memorist_server.rest.calls import ReadCall, WriteCall
@@ -257,7 +257,7 @@ def _looked_up(engine: Engine, ids: list[str]) -> dict[str, Any]:
 def _known(engine: Engine, id: str) -> Memory:
     memory = engine.get(id)
     if memory is None:
-        raise NotFound(f"There is no memory {id!r}", remedy="Look it up with `list()`.")
+        raise no_memory(id)
     return memory
 
 
