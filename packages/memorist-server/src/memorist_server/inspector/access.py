@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from memorist.errors import Error
 from memorist_server.inspector.pages import error_page, page_of, show
 from memorist_server.inspector.sessions import BrowserSession, BrowserSessions
-from memorist_server.rest.auth import Caller
+from memorist_server.rest.auth import Caller, key_in
 from memorist_server.rest.limits import bound_body, check_length
 from memorist_server.rest.logs import failure
 from memorist_server.rest.metrics import route_of
@@ -166,11 +166,7 @@ class Door:
         await send(message)
 
     def _who(self, headers: Headers) -> tuple[Caller | None, BrowserSession | None]:
-        scheme, _, secret = headers.get("authorization", "").partition(" ")
-        if scheme:
-            key = self._server.keys.find(secret.strip()) if scheme.lower() == "bearer" else None
-            if key is None:
-                raise Refusal(UNKNOWN_KEY, headers={"WWW-Authenticate": "Bearer"})
+        if key := key_in(headers, self._server):
             return Caller(key), BrowserSession(key.id, 0, key.id)
         session = self._sessions.read(headers)
         anybody = Caller() if self._server.unlocked else None

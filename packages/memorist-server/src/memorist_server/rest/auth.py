@@ -73,11 +73,21 @@ class Auth:
             await self._app(scope, bound_body(receive, most, settings.timeout), send)
 
     def _caller(self, headers: Headers) -> Caller:
-        scheme, _, secret = headers.get("authorization", "").partition(" ")
-        if secret and scheme.lower() == "bearer":
-            key = self._server.keys.find(secret.strip())
-            if key is not None:
-                return Caller(key)
-        elif not scheme and self._server.unlocked:
-            return Caller()
-        raise Refusal(UNKNOWN_KEY, headers={"WWW-Authenticate": "Bearer"})
+        key = key_in(headers, self._server)
+        if key is None and not self._server.unlocked:
+            raise unknown_key()
+        return Caller(key)
+
+
+def key_in(headers: Headers, server: Server) -> Key | None:
+    """The key that a request sends, None if it sends none; one that does not exist is refused."""
+    scheme, _, secret = headers.get("authorization", "").partition(" ")
+    key = server.keys.find(secret.strip()) if scheme.lower() == "bearer" else None
+    if scheme and key is None:
+        raise unknown_key()
+    return key
+
+
+def unknown_key() -> Refusal:
+    """The refusal of a caller whose key is missing or does not exist."""
+    return Refusal(UNKNOWN_KEY, headers={"WWW-Authenticate": "Bearer"})
