@@ -72,11 +72,22 @@ operators = st.one_of(
     (texts | scalars).map(lambda part: {"contains": part}),
     st.booleans().map(lambda there: {"exists": there}),
 )
-fields = st.sampled_from(
-    ["speaker", "session", "source", "emotion", "emotion_tags", "metadata.none", *(f"metadata.{key}" for key in KEYS)]
-)
+metadata = st.sampled_from(["metadata.none", *(f"metadata.{key}" for key in KEYS)])
+there = st.booleans().map(lambda there: {"exists": there})
+
+
+def comparing(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Operators that compare with these values."""
+    compared = st.dictionaries(st.sampled_from(["eq", "ne", "gt", "gte", "lt", "lte"]), values, min_size=1, max_size=2)
+    return st.one_of(values, compared, st.lists(values, max_size=3).map(lambda some: {"in": some}), there)
+
+
+contained = texts.map(lambda part: {"contains": part})
 leaves = st.one_of(
-    st.dictionaries(fields, operators | scalars, min_size=1, max_size=2),
+    st.dictionaries(metadata, operators | scalars, min_size=1, max_size=2),
+    st.dictionaries(st.sampled_from(["speaker", "session", "source"]), comparing(texts) | contained, min_size=1),
+    comparing(st.sampled_from([-2.5, 0, 1, 2])).map(lambda stated: {"emotion": stated}),
+    (contained | there).map(lambda stated: {"emotion_tags": stated}),
     st.sampled_from([*WORDS, "lamp the", "京都 LAMP", "une", "nowhere"]).map(lambda said: {"text": {"contains": said}}),
 )
 wheres = st.recursive(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +245,19 @@ def conditions_choose_what_is_seen(memory: Verbs) -> None:
     assert "metadata.project" in str(refused.value)
     with pytest.raises(InvalidInput, match="no field 'project'"):
         memory.list(where={"project": "Atlas"})
+
+
+def conditions_choose_pins_and_names(memory: Verbs) -> None:
+    for project, name in (("Atlas", "Alice"), ("Borea", "Carol")):
+        memory.remember(f"{name} met Bob.", tier="pinned", metadata={"project": project})
+    atlas = {"metadata.project": "Atlas"}
+    assert [one.text for one in memory.pinned(where=atlas)] == ["Alice met Bob."]
+    assert {one.name for one in memory.entities(where=atlas)} == {"Alice", "Bob"}
+    assert {one.name for one in memory.neighbours("Bob", where=atlas).entities} <= {"Alice", "Bob"}
+    assert "Carol" in str(memory.neighbours("Bob"))
+    for look in (memory.pinned, memory.entities, partial(memory.neighbours, "Bob")):
+        with pytest.raises(InvalidInput, match="compared with a number"):
+            look(where={"emotion": {"gt": "x"}})
 
 
 def emotions_choose_what_is_seen(memory: Verbs) -> None:
@@ -540,6 +554,7 @@ STORIES: list[Callable[[Verbs], None]] = [
     what_is_forgotten_is_gone,
     what_is_forgotten_softly_ends_and_can_be_undone,
     conditions_choose_what_is_seen,
+    conditions_choose_pins_and_names,
     emotions_choose_what_is_seen,
     conditions_choose_what_is_forgotten,
     a_wildcard_stands_for_scopes_that_begin_alike,

@@ -1130,9 +1130,9 @@ export interface EntitiesQuery {
   include_expired?: boolean;
   /**
    * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
-   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not. As JSON.
    */
-  where?: Record<string, unknown> | null;
+  where?: string | null;
 }
 
 export interface NeighboursQuery {
@@ -1160,9 +1160,9 @@ export interface NeighboursQuery {
   include_expired?: boolean;
   /**
    * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
-   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not. As JSON.
    */
-  where?: Record<string, unknown> | null;
+  where?: string | null;
 }
 
 export interface PinnedQuery {
@@ -1189,9 +1189,9 @@ export interface PinnedQuery {
   include_expired?: boolean;
   /**
    * Conditions on metadata.KEY, speaker, session, source, created, emotion, emotion_tags or text, such as
-   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not.
+   * {"metadata.priority": {"gte": 3}}: eq, ne, gt, gte, lt, lte, in, contains, exists; and, or, not. As JSON.
    */
-  where?: Record<string, unknown> | null;
+  where?: string | null;
 }
 
 export interface JournalQuery {

@@ -7,7 +7,8 @@ A caller states conditions as a mapping, the same on every surface:
     {"or": [{…}, {…}]}, {"and": [{…}, {…}]}, {"not": {…}}
 
 A condition never fails on a memory. A field that the memory lacks, or that is null, meets only `ne` and
-`{"exists": false}`; a value of another type equals nothing and is neither larger nor smaller.
+`{"exists": false}`. Metadata may have any type: a value of another type equals nothing and is neither larger nor
+smaller. The other fields have one type, and a condition that none of their values can meet is refused.
 """
 
 from __future__ import annotations
@@ -34,6 +35,13 @@ FELT = ("emotion", "emotion_tags")
 """The fields of its worth that conditions may name; no tags count as a missing value."""
 ORDERED = ("gt", "gte", "lt", "lte")
 OPERATORS = ("eq", "ne", *ORDERED, "in", "contains", "exists")
+TYPES = {**dict.fromkeys((*ORIGIN, "emotion_tags"), "text"), "emotion": "number"}
+"""The only type that a field can be compared with."""
+OPERATORS_OF = {
+    **dict.fromkeys((CREATED, "emotion"), tuple(name for name in OPERATORS if name != "contains")),
+    "emotion_tags": ("contains", "exists"),
+}
+"""The operators of fields that do not have all of them."""
 DEEPEST = 8
 """How many levels of and, or and not may lie inside each other."""
 MOST_CHECKS = 100
@@ -212,13 +220,12 @@ def _field(name: str) -> str:
 
 
 def _check(field: str, operator: str, given: object) -> FieldCheck:
-    if operator not in OPERATORS:
-        problem = f"{field} in where has no operator {operator[:60]!r}"
-        raise InvalidInput(problem, remedy=f"Use one of {', '.join(OPERATORS)}.")
+    allowed = OPERATORS_OF.get(field, OPERATORS)
     if field == TEXT:
         return _text_check(operator, given)
-    if (field, operator) == (CREATED, "contains"):
-        raise InvalidInput("created in where has no operator 'contains'", remedy="Use gt, gte, lt or lte.")
+    if operator not in allowed:
+        problem = f"{field} in where has no operator {operator[:60]!r}"
+        raise InvalidInput(problem, remedy=f"Use one of {', '.join(allowed)}.")
     if operator == "exists":
         if not isinstance(given, bool):
             raise InvalidInput(f"exists on {field} is neither true nor false", remedy='Write {"exists": true}.')
@@ -261,6 +268,9 @@ def _operand(field: str, given: object) -> Value:
             f"{field} in where is neither a text nor a number, true or false",
             remedy='Give one value; for one of several, write {"in": [1, 2]}.',
         )
+    if TYPES.get(field, value[0]) != value[0]:
+        example = '{"emotion": {"gte": 2}}' if TYPES[field] == "number" else f'{{"{field}": {{"contains": "a"}}}}'
+        raise InvalidInput(f"{field} in where is compared with a {TYPES[field]}", remedy=f"Write it as {example}.")
     return value
 
 

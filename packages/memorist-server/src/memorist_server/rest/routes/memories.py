@@ -22,7 +22,13 @@ MOST_TOGETHER = 10_000
 router = APIRouter(prefix=SPACE, tags=["memories"])
 Classification = Annotated[int, Field(ge=0, le=3)]
 Limit = Annotated[int, Field(ge=1, le=MOST_LISTED)]
-_WHERE = keywords_of(Filters)["where"]
+_WHERE: dict[str, Any] = {
+    "where": (
+        Json[dict[str, Any]] | None,
+        Field(None, description=f"{keywords_of(Filters)['where'].description} As JSON."),
+    )
+}
+"""Conditions, as the query of an address has them."""
 
 
 class RememberBody(body_of(Verbs.remember)):
@@ -45,15 +51,14 @@ class RelateBody(body_of(Verbs.relate)):
     model_config = example(subject="Alice", relation="lives_in", object="Stockholm")
 
 
-class ListQuery(body_of(Verbs.list)):
+class ListQuery(body_of(Verbs.list, **_WHERE)):
     """Which memories to list, and where to continue."""
 
     limit: Limit = 100
     cursor: str | None = Field(None, description="Where the previous page ended.")
-    where: Json[dict[str, Any]] | None = Field(None, description=f"{_WHERE.description} As JSON.")
 
 
-class PinnedQuery(body_of(Verbs.pinned)):
+class PinnedQuery(body_of(Verbs.pinned, **_WHERE)):
     """Which pinned memories to list."""
 
     limit: Limit = 100
@@ -109,13 +114,13 @@ class UpdateBody(body_of(Verbs.update, "id")):
     model_config = example(text="Alice moved to Bergen.", importance=0.8)
 
 
-class EntitiesQuery(body_of(Verbs.entities)):
+class EntitiesQuery(body_of(Verbs.entities, **_WHERE)):
     """Which names to list."""
 
     limit: Limit = 100
 
 
-class NeighboursQuery(body_of(Verbs.neighbours, "entity")):
+class NeighboursQuery(body_of(Verbs.neighbours, "entity", **_WHERE)):
     """How far to walk, and which memories count."""
 
     limit: Limit = 50
