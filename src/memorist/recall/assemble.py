@@ -112,12 +112,12 @@ class AssembleTurns(Stage):
 
     def _asides(self, page: _Page, env: Env) -> dict[str, list[str]]:
         """The turns before each short answer, as lines by the id of the answer; no turn appears twice."""
-        placed = [one for one in page.shown if _may_be_answer(one)] if self.before > 0 else []
-        around = env.store.neighbours([one.id for one in placed], self.before, 0) if placed else {}
+        placed = [memory for memory in page.shown if _may_be_answer(memory)] if self.before > 0 else []
+        around = env.store.neighbours([memory.id for memory in placed], self.before, 0) if placed else {}
         where, told = page.draft.request.where, set(page.lines)
         asides: dict[str, list[str]] = {}
         for memory in placed:
-            turns = [one for one in around.get(memory.id, ())[:-1] if one.scope == memory.scope and where.admits(one)]
+            turns = [row for row in around.get(memory.id, ())[:-1] if row.scope == memory.scope and where.admits(row)]
             for turn in turns if turns and asks(turns[-1].text) else ():
                 line = f"    - {_said(turn.as_known_at(where.known_at), LONGEST_ASIDE)}"
                 if turn.id not in told and page.takes(line):
@@ -175,25 +175,25 @@ class AssembleFacts(Stage):
         """The draft with its context and token count."""
         page, where = _Page(draft, self.max_tokens, FACTS_HEADER), draft.request.where
         facts = [one for _, one in page.numbered]
-        episodes = episodes_of([one.memory for one in facts], where, env)
+        episodes = episodes_of([fact.memory for fact in facts], where, env)
         cited = {id: some[-self.sources :] for id, some in episodes.items()}
         numbers = {id: number for number, id in enumerate(dict.fromkeys(_ids(cited.values())), 1)}
-        for one in facts:
-            page.add(one.memory, self._fact(one, page, cited[one.memory.id], numbers))
-        facts = [one for one in facts if one.memory.id in page.lines]
-        told = {one.id: one for fact in facts for one in cited[fact.memory.id] if one.id not in page.lines}
+        for known_fact in facts:
+            page.add(known_fact.memory, self._fact(known_fact, page, cited[known_fact.memory.id], numbers))
+        facts = [known_fact for known_fact in facts if known_fact.memory.id in page.lines]
+        told = {memory.id: memory for fact in facts for memory in cited[fact.memory.id] if memory.id not in page.lines}
         written = {id: self._episode(numbers[id], page, one) for id, one in told.items()}
         room = bool(written) and page.takes(EPISODES)
         listed = {id: line for id, line in written.items() if room and page.takes(line)}
         numbers = {id: number for id, number in numbers.items() if id in page.lines or id in listed}
-        lines = [self._fact(one, page, cited[one.memory.id], numbers) for one in facts]
+        lines = [self._fact(fact, page, cited[fact.memory.id], numbers) for fact in facts]
         sources = [EPISODES, *listed.values()] if listed else []
         after = page.finished([*lines, *sources], left_out=len(written) - len(listed))
         return replace(after, cites_sources=bool(lines))
 
     def _fact(self, candidate: Candidate, page: _Page, sources: Sequence[Memory], numbers: Mapping[str, int]) -> str:
         memory = candidate.memory
-        others = [one.id for one in sources if one.id != memory.id]
+        others = [row.id for row in sources if row.id != memory.id]
         cited = [f"[{numbers[id]}]" for id in others if id in numbers]
         frame, number = (FACT, None) if len(others) == len(sources) else (NUMBERED_FACT, numbers[memory.id])
         said = f"{_marks(candidate, page.draft.request.now)}{quote(page.excerpt(memory, self.longest))}"
@@ -207,22 +207,28 @@ class AssembleFacts(Stage):
 
 def episodes_of(memories: Sequence[Memory], where: Filter, env: Env) -> dict[str, list[Memory]]:
     """The visible episodes of each memory, oldest first: those it was derived from, else itself unless it is a fact."""
-    sources = _linked({one.id for one in memories if one.fact is not None or one.kind is not Kind.EPISODIC}, env)
-    named = {one.id: one.origin.source for one in memories if one.fact and one.origin.source and one.id not in sources}
+    sources = _linked(
+        {memory.id for memory in memories if memory.fact is not None or memory.kind is not Kind.EPISODIC}, env
+    )
+    named = {
+        memory.id: memory.origin.source
+        for memory in memories
+        if memory.fact and memory.origin.source and memory.id not in sources
+    }
     keyed = env.store.by_key(list(dict.fromkeys(named.values()))) if named else []
     for id, name in named.items():
-        sources[id] = [name, *(one.id for one in keyed if one.origin.key == name)]
+        sources[id] = [name, *(memory.id for memory in keyed if memory.origin.key == name)]
     episodes = env.store.get(list(dict.fromkeys(id for some in sources.values() for id in some)))
     # An episode may be told after the time in question: the fact is about that time, the episode about the fact.
     visible = replace(where.visibility, as_of=max(filter(None, (where.as_of, where.known_at)), default=None))
     cited = {
         id: sorted(
-            (episodes[one] for one in some if one in episodes and visible.admits(episodes[one])),
+            (episodes[source] for source in some if source in episodes and visible.admits(episodes[source])),
             key=lambda one: (one.times.valid_from, one.id),
         )
         for id, some in sources.items()
     }
-    return {one.id: cited.get(one.id) or ([] if one.fact is not None else [one]) for one in memories}
+    return {memory.id: cited.get(memory.id) or ([] if memory.fact is not None else [memory]) for memory in memories}
 
 
 def _linked(ids: Collection[str], env: Env) -> dict[str, list[str]]:
@@ -257,7 +263,7 @@ def _framed(frame: Frame, said: str, memory: Memory, places: Iterable[str], numb
 
 
 def _ids(groups: Iterable[Sequence[Memory]]) -> Iterator[str]:
-    return (one.id for group in groups for one in group)
+    return (memory.id for group in groups for memory in group)
 
 
 def line(rank: int, memory: Memory, longest: int, now: datetime) -> str:
@@ -359,8 +365,8 @@ class _Page:
 
     def __init__(self, draft: Draft, default: int, header: str) -> None:
         asked, known_at = draft.request.max_tokens, draft.request.where.known_at
-        known = [one.known_at(known_at) for one in draft.candidates]
-        told = {one.id for one in draft.standing}
+        known = [candidate.known_at(known_at) for candidate in draft.candidates]
+        told = {memory.id for memory in draft.standing}
         self.draft = draft
         self.budget = default if asked is None else asked
         numbered = [] if draft.abstained else list(enumerate(known, 1))
@@ -370,7 +376,7 @@ class _Page:
         self.lines: dict[str, str] = {}
         self._header = header
         self._question = question_in(draft.query.text)
-        self._already = _already_shown([one.memory for one in draft.held_back])
+        self._already = _already_shown([candidate.memory for candidate in draft.held_back])
         self._tokens = self._empty = count_tokens("\n".join(filter(None, (draft.head, header, self._already))))
         self._costs: dict[str, int] = {}
 
@@ -407,7 +413,7 @@ class _Page:
         tokens = self._empty + sum(map(self._cost, body)) if body else count_tokens(context)
         if not body and tokens > self.budget:
             context, tokens = "", 0
-        shown = tuple(one.id for one in self.shown)
+        shown = tuple(memory.id for memory in self.shown)
         draft = replace(draft, context=context, tokens=tokens, shown=shown)
         left_out += len(self.numbered) - len(shown)
         return draft.noting(f"{left_out} left out of a context of {self.budget} tokens") if left_out else draft
@@ -415,7 +421,7 @@ class _Page:
 
 def _already_shown(memories: Sequence[Memory]) -> str:
     """A line that names memories which answer the question too, and which the session was shown before."""
-    named = [f"{_validity(one)} {_origin(one)}".strip() for one in memories[:MOST_NAMED]]
+    named = [f"{_validity(memory)} {_origin(memory)}".strip() for memory in memories[:MOST_NAMED]]
     if not named:
         return ""
     *first, last = zip(named, memories, strict=False)

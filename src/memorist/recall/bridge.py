@@ -56,21 +56,21 @@ class Bridge(Stage):
         openings = _openings(draft.candidates)
         if not openings:
             return draft
-        question, least = NameMentions(draft.query.text), min(one.score for one in draft.candidates)
+        question, least = NameMentions(draft.query.text), min(candidate.score for candidate in draft.candidates)
         draft = replace(draft, candidates=self._led_by_question(draft.candidates, openings, question, least))
         return replace(draft, candidates=self._led_by_candidates(draft, openings, question, least, env))
 
     def _led_by_question(
         self, candidates: Sequence[Candidate], openings: Mapping[str, Opening], question: NameMentions, least: float
     ) -> tuple[Candidate, ...]:
-        lead = max(one.score for one in candidates) - least
+        lead = max(candidate.score for candidate in candidates) - least
         gains = {id: self.weight * lead * share for id, share in _shares(_names(question, openings)).items()}
-        return ranked([_raised(one, "asked", gains) for one in candidates])
+        return ranked([_raised(candidate, "asked", gains) for candidate in candidates])
 
     def _led_by_candidates(
         self, draft: Draft, openings: Mapping[str, Opening], question: NameMentions, least: float, env: Env
     ) -> tuple[Candidate, ...]:
-        leads = [(one, NameMentions(one.memory.text)) for one in draft.candidates[: self.leads]]
+        leads = [(candidate, NameMentions(candidate.memory.text)) for candidate in draft.candidates[: self.leads]]
         unfound = self._unfound([mentions for _, mentions in leads], question, draft, env)
         openings = {**openings, **_openings(unfound)}
         gains: dict[str, float] = {}
@@ -79,25 +79,27 @@ class Bridge(Stage):
             new = {id: name for id, name in names.items() if not (question.contains(name) or own.begins_with(name))}
             for id, share in _shares(new).items():
                 gains[id] = max(gains.get(id, 0.0), self.weight * (lead.score - least) * share)
-        reached = [replace(one, score=least) for one in unfound if one.memory.id in gains]
-        return ranked([_raised(one, "named", gains) for one in (*draft.candidates, *reached)])
+        reached = [replace(candidate, score=least) for candidate in unfound if candidate.memory.id in gains]
+        return ranked([_raised(candidate, "named", gains) for candidate in (*draft.candidates, *reached)])
 
     def _unfound(
         self, leads: Sequence[NameMentions], question: NameMentions, draft: Draft, env: Env
     ) -> list[Candidate]:
         """Texts that are not candidates and contain words of the leads' names that the question lacks."""
-        known = {one.memory.id for one in draft.candidates}
+        known = {candidate.memory.id for candidate in draft.candidates}
         where, hits = draft.request.where, list[str]()
         for lead in leads:
             new = [word for word in lead.capitals() if not question.contains(word)]
             if new:
                 hits += [hit.id for hit in env.view.search_text(" ".join(new[:SEARCHED_WORDS]), where, self.look)]
         found = env.store.get([id for id in dict.fromkeys(hits) if id not in known])
-        return [Candidate(one, 0.0, phase="multi_hop", hop=1) for one in found.values() if where.admits(one)]
+        return [Candidate(memory, 0.0, phase="multi_hop", hop=1) for memory in found.values() if where.admits(memory)]
 
 
 def _openings(candidates: Sequence[Candidate]) -> dict[str, Opening]:
-    written = [one.memory for one in candidates if one.memory.fact is None and not is_talk(one.memory)]
+    written = [
+        candidate.memory for candidate in candidates if candidate.memory.fact is None and not is_talk(candidate.memory)
+    ]
     return {memory.id: opening(memory.text) for memory in written}
 
 

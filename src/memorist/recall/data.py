@@ -130,7 +130,7 @@ def _value_to_data(value: object) -> object:
     if isinstance(value, Part):
         return _part_to_data(value)
     if isinstance(value, tuple):
-        return [_value_to_data(one) for one in cast("tuple[object, ...]", value)]
+        return [_value_to_data(member) for member in cast("tuple[object, ...]", value)]
     if isinstance(value, Mapping):
         return {key: _value_to_data(one) for key, one in cast("Mapping[str, object]", value).items()}
     return value
@@ -140,7 +140,7 @@ def _without_functions(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _without_functions(one) for key, one in cast("Mapping[str, Any]", value).items()}
     if isinstance(value, list):
-        return [_without_functions(one) for one in cast("list[Any]", value)]
+        return [_without_functions(member) for member in cast("list[Any]", value)]
     if not callable(value):
         return value
     named: Any = value if hasattr(value, "__qualname__") else type(value)

@@ -109,7 +109,7 @@ def _of_kind(recipe: Pipeline, kind: str) -> Iterator[Part]:
 def _numeric(part: type[Part]) -> tuple[str, ...]:
     """The parameters of a part that hold numbers."""
     hints = get_type_hints(part)
-    names = (one.name for one in fields(part))  # pyright: ignore[reportArgumentType]  # every concrete part is a dataclass
+    names = (field.name for field in fields(part))  # pyright: ignore[reportArgumentType]  # every concrete part is a dataclass
     return tuple(name for name in names if name not in FIXED and _is_number(hints[name]))
 
 

@@ -29,7 +29,7 @@ class MMR(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates in MMR order."""
         similarity = _by_words(draft.candidates) if self.by == "words" else _by_vectors(draft.candidates, env)
-        order = diverse_order([one.score for one in draft.candidates], similarity, self.balance)
+        order = diverse_order([candidate.score for candidate in draft.candidates], similarity, self.balance)
         return replace(draft, candidates=tuple(draft.candidates[index] for index in order))
 
 
@@ -61,17 +61,17 @@ def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _by_words(candidates: Sequence[Candidate]) -> Similarity:
-    words = [distinct_words(one.memory.text) for one in candidates]
+    words = [distinct_words(candidate.memory.text) for candidate in candidates]
     return lambda one, other: jaccard(words[one], words[other])
 
 
 def _by_vectors(candidates: Sequence[Candidate], env: Env) -> Similarity:
     import numpy as np
 
-    vectors = env.view.vectors([one.memory.id for one in candidates])
+    vectors = env.view.vectors([candidate.memory.id for candidate in candidates])
     if not vectors:
         return lambda one, other: 0.0
     nothing = np.zeros_like(next(iter(vectors.values())))
-    rows = np.stack([vectors.get(one.memory.id, nothing) for one in candidates])
+    rows = np.stack([vectors.get(candidate.memory.id, nothing) for candidate in candidates])
     cosines: list[list[float]] = (rows @ rows.T).tolist()
     return lambda one, other: cosines[one][other]

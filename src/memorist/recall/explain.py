@@ -116,7 +116,9 @@ def _places(pipeline: Pipeline, request: RecallRequest, env: Env, id: str) -> Pl
     for stage in pipeline.stages:
         if isinstance(stage, Search):
             found |= {
-                one.kind: _place_by(one, draft, env, id) for one in stage.signals if not missing_service(one, env)
+                signal.kind: _place_by(signal, draft, env, id)
+                for signal in stage.signals
+                if not missing_service(signal, env)
             }
         if stage.gives == "candidates":
             break
@@ -164,7 +166,7 @@ def _not_fused(recall: Recall, roomy: Recall, id: str) -> Absence:
 
 def _absence(step: Step, id: str, score: float | None, minimum: float | None = None) -> Absence:
     """The absence caused by a stage; if the score decided, with the score needed: the minimum, or the last one kept."""
-    least = min((one.score for one in step.candidates), default=None) if minimum is None else minimum
+    least = min((candidate.score for candidate in step.candidates), default=None) if minimum is None else minimum
     decided = least is not None and score is not None and score <= least and step.stage not in IGNORE_SCORE
     reasons = [f"{step.stage} dropped it" + ("" if score is None else f" with a score of {score:.4g}"), *step.notes]
     if decided and minimum is None:

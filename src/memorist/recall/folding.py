@@ -20,7 +20,7 @@ def ends(fact: Fact) -> set[str]:
 
 def stating_texts(facts: Iterable[Memory], where: Filter, env: Env) -> dict[str, Memory]:
     """The newest text that states each of these facts and that the filter admits; nothing for a fact without one."""
-    ids = [one.id for one in facts]
+    ids = [fact.id for fact in facts]
     links = [link for link in env.store.links(ids, STATES) if link.target in set(ids)] if ids else []
     texts = env.store.get(list(dict.fromkeys(link.source for link in links)))
     newest: dict[str, Memory] = {}

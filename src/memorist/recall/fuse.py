@@ -44,7 +44,7 @@ class ReciprocalRank(Stage):
             return lambda rank, _score: weight / (self.k + rank)
 
         evidence = _gather(draft.found, contributions)
-        scores = {id: sum(one[_NORM] for one in signals.values()) for id, signals in evidence.items()}
+        scores = {id: sum(named[_NORM] for named in signals.values()) for id, signals in evidence.items()}
         kept = pool_for(self.keep, draft.request.limit, env.view.size, adaptive=self.adaptive)
         return replace(draft, candidates=_load(draft, env, evidence, scores, kept))
 
@@ -93,7 +93,7 @@ class WeightedSum(Stage):
         }
         kept = len(scores) if self.keep is None else max(self.keep, draft.request.limit)
         loaded = _load(draft, env, evidence, scores, kept)
-        return replace(draft, candidates=ranked([self._score(one, weights) for one in loaded]))
+        return replace(draft, candidates=ranked([self._score(candidate, weights) for candidate in loaded]))
 
     def _weights(self, draft: Draft) -> dict[str, float]:
         weights, found = dict(self.weights), draft.found
@@ -141,7 +141,7 @@ class Best(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with every hit as a candidate."""
         evidence = _gather(draft.found, _as_it_is)
-        scores = {id: max(one[_NORM] for one in signals.values()) for id, signals in evidence.items()}
+        scores = {id: max(signal[_NORM] for signal in signals.values()) for id, signals in evidence.items()}
         return replace(draft, candidates=_load(draft, env, evidence, scores, len(scores)))
 
 

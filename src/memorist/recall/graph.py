@@ -48,7 +48,7 @@ class Graph(Signal):
     def search(self, draft: Draft, env: Env, limit: int) -> list[Hit]:
         """The facts nearest to the entities of the question."""
         graph, admitted = env.view.graph(draft.request.where)
-        known = (bare_name(one.id) for one in draft.query.entities)
+        known = (bare_name(entity.id) for entity in draft.query.entities)
         seeds = {graph.nodes[node]: 1.0 for node in known if node in graph.nodes}
         if not seeds:
             return []

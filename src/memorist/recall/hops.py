@@ -62,7 +62,7 @@ class Hops(LlmOrRules):
             reached = max(best, _best(new))
             if reached < self.start and reached - best < self.gain and left > 0:
                 left -= 1
-                draft, bridged = self._refined(draft, env, hop, {one.memory.id for one in new})
+                draft, bridged = self._refined(draft, env, hop, {candidate.memory.id for candidate in new})
                 new = [*new, *bridged]
             best = reached
             counts.append(len(new))
@@ -75,14 +75,14 @@ class Hops(LlmOrRules):
 
     def _neighbours(self, draft: Draft, env: Env, hop: int) -> list[Candidate]:
         """The nodes that share a routing node with a candidate and pass the threshold of their kind."""
-        vectors, known = vectors_of(draft), {one.memory.id for one in draft.candidates}
+        vectors, known = vectors_of(draft), {candidate.memory.id for candidate in draft.candidates}
         routing = [] if vectors is None else self._routing(draft, env, known, vectors)
         near = _neighbours_of(env.store.links(routing), routing) - known
         if vectors is None or not near:
             return []
         scores = relevances(env, vectors, replace(draft.request.where, kinds=allowed_kinds(CONTENT, draft)))
         found = self.nodes.passing({id: score for id, score in scores.items() if id in near}, draft, env)
-        return [replace(one, phase="multi_hop", hop=hop) for one in found]
+        return [replace(candidate, phase="multi_hop", hop=hop) for candidate in found]
 
     def _routing(self, draft: Draft, env: Env, known: set[str], vectors: Vector) -> list[str]:
         """The routing nodes of the candidates that pass their threshold; a label has no time or topic of its own."""
@@ -90,19 +90,19 @@ class Hops(LlmOrRules):
         near = _neighbours_of(env.store.links(sorted(known)), known) if scores else ()
         unfiltered = replace(draft, request=replace(draft.request, where=_labels(draft)))
         passed = self.nodes.passing({id: scores[id] for id in near if id in scores}, unfiltered, env)
-        return [one.memory.id for one in self.nodes.best_of_each_kind(passed)]
+        return [candidate.memory.id for candidate in self.nodes.best_of_each_kind(passed)]
 
     def _refined(self, draft: Draft, env: Env, hop: int, found: set[str]) -> tuple[Draft, list[Candidate]]:
         """The nodes that hop 0 finds by bridge phrases; the draft notes their author and the time taken."""
         started = perf_counter()
         phrases, author = self._bridge_phrases(draft, env)
-        new = self._probed(phrases, draft, env, found | {one.memory.id for one in draft.candidates})
+        new = self._probed(phrases, draft, env, found | {candidate.memory.id for candidate in draft.candidates})
         ms = (draft.walk.refinement_ms or 0.0) + (perf_counter() - started) * 1000
         refined = replace(draft, walk=replace(draft.walk, refinement_ms=ms)).noting(f"bridge tags by {author}")
-        return refined, [replace(one, phase="refinement", hop=hop) for one in new]
+        return refined, [replace(candidate, phase="refinement", hop=hop) for candidate in new]
 
     def _bridge_phrases(self, draft: Draft, env: Env) -> tuple[tuple[str, ...], str]:
-        asked, texts = whole(draft), [one.memory.text for one in draft.candidates[: self.bridged]]
+        asked, texts = whole(draft), [candidate.memory.text for candidate in draft.candidates[: self.bridged]]
         if not texts:
             return (), "rules"
         return self.decide(
@@ -115,7 +115,11 @@ class Hops(LlmOrRules):
         asked = question_in(with_goal(draft))
         vectors = env.embedder.embed([f"{asked} {phrase}" for phrase in phrases], purpose="query")
         bridged = replace(draft, query=replace(draft.query, tag_vectors=vectors))
-        return [one for one in self.nodes.initial(bridged, env, vectors_of(bridged)) if one.memory.id not in known]
+        return [
+            candidate
+            for candidate in self.nodes.initial(bridged, env, vectors_of(bridged))
+            if candidate.memory.id not in known
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,16 +137,24 @@ class Provenance(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the sources of its episodes."""
-        episodes = {one.memory.id: one.score for one in draft.candidates if one.memory.kind is Kind.EPISODIC}
+        episodes = {
+            candidate.memory.id: candidate.score
+            for candidate in draft.candidates
+            if candidate.memory.kind is Kind.EPISODIC
+        }
         if draft.query.mode != "episodic" or not episodes:
             return draft
         parents: dict[str, float] = {}
         for link in env.store.links(sorted(episodes), PROVENANCE):
             if link.source in episodes and link.target not in episodes:
                 parents[link.target] = max(parents.get(link.target, 0.0), episodes[link.source])
-        found = [self._source(one, parents[one.id]) for one in env.store.get(sorted(parents)).values()]
-        new = [one for one in found if one.memory.kind is Kind.SOURCE and draft.request.where.admits(one.memory)]
-        passed = [one for one in new if one.score >= self.nodes.threshold(one)]
+        found = [self._source(memory, parents[memory.id]) for memory in env.store.get(sorted(parents)).values()]
+        new = [
+            candidate
+            for candidate in found
+            if candidate.memory.kind is Kind.SOURCE and draft.request.where.admits(candidate.memory)
+        ]
+        passed = [candidate for candidate in new if candidate.score >= self.nodes.threshold(candidate)]
         return replace(draft, candidates=ranked([*draft.candidates, *self.nodes.best_of_each_kind(passed)]))
 
     def _source(self, memory: Memory, parent: float) -> Candidate:
@@ -163,7 +175,10 @@ def _labels(draft: Draft) -> Filter:
 
 def _best(candidates: Iterable[Candidate]) -> float:
     """The largest relevance; 0 for candidates that other stages found."""
-    return max((one.evidence["relevance"].score for one in candidates if "relevance" in one.evidence), default=0.0)
+    return max(
+        (candidate.evidence["relevance"].score for candidate in candidates if "relevance" in candidate.evidence),
+        default=0.0,
+    )
 
 
 def _neighbours_of(links: Iterable[Link], ids: Collection[str]) -> set[str]:

@@ -94,7 +94,7 @@ class Nodes(Stage):
         candidates = self.best_of_each_kind(passed)
         if note := self._pushed_out(passed, candidates[: draft.request.limit]):
             draft = draft.remarking(note)
-        hits = tuple(Hit(one.memory.id, one.evidence["relevance"].score) for one in candidates)
+        hits = tuple(Hit(candidate.memory.id, candidate.evidence["relevance"].score) for candidate in candidates)
         found = {**draft.found, "relevance": Found(tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id))))}
         return replace(draft, candidates=candidates, found=found, walk=GraphWalk(per_hop=(len(candidates),)))
 
@@ -110,47 +110,59 @@ class Nodes(Stage):
             return []
         found = self.passing(relevances(env, vectors, replace(draft.request.where, kinds=searched)), draft, env)
         if Kind.EPISODIC in searched and Kind.EPISODIC not in kinds:
-            taught = with_lessons([one.memory.id for one in found if one.memory.kind is Kind.EPISODIC], env)
-            found = [one for one in found if one.memory.id not in taught]
+            taught = with_lessons(
+                [candidate.memory.id for candidate in found if candidate.memory.kind is Kind.EPISODIC], env
+            )
+            found = [candidate for candidate in found if candidate.memory.id not in taught]
         return found
 
     def valued(self, relevances: Mapping[str, float], draft: Draft, env: Env) -> list[Candidate]:
         """The nodes that the filter admits, with their scores."""
-        memories = [one for one in env.store.get(list(relevances)).values() if draft.request.where.admits(one)]
-        return [self._candidate(one, relevances[one.id], draft) for one in memories]
+        memories = [memory for memory in env.store.get(list(relevances)).values() if draft.request.where.admits(memory)]
+        return [self._candidate(memory, relevances[memory.id], draft) for memory in memories]
 
     def passing(self, relevances: Mapping[str, float], draft: Draft, env: Env) -> list[Candidate]:
         """The nodes that the filter admits and that pass the threshold of their kind."""
-        return [one for one in self.valued(relevances, draft, env) if self.tested(one) >= self.threshold(one)]
+        return [
+            candidate
+            for candidate in self.valued(relevances, draft, env)
+            if self.tested(candidate) >= self.threshold(candidate)
+        ]
 
     def best_of_each_kind(self, candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
         """The top-k of each kind, in one ranking."""
         kinds: dict[str, list[Candidate]] = defaultdict(list)
-        for one in candidates:
-            kinds[one.memory.kind].append(one)
-        best = [one for kind, group in kinds.items() for one in ranked(group)[: int(self.params_of(kind)["top_k"])]]
+        for candidate in candidates:
+            kinds[candidate.memory.kind].append(candidate)
+        best = [
+            candidate
+            for kind, group in kinds.items()
+            for candidate in ranked(group)[: int(self.params_of(kind)["top_k"])]
+        ]
         return ranked(best)
 
     def _pushed_out(self, passed: Sequence[Candidate], kept: Sequence[Candidate]) -> str | None:
         """A remark if recency alone kept matches out that are closer than all that came, and the λ that keeps them."""
 
         def first(rate: float) -> set[str]:
-            return {one.memory.id for one in self._at_rate(rate, passed)[: len(kept)]}
+            return {candidate.memory.id for candidate in self._at_rate(rate, passed)[: len(kept)]}
 
         closest = max(map(_relevance, kept), default=1.0)
-        closer = [one for one in passed if _relevance(one) > closest and "recency" in one.parts]
-        out = {one.memory.id: one for one in closer if one.memory.id in first(0.0)}
+        closer = [candidate for candidate in passed if _relevance(candidate) > closest and "recency" in candidate.parts]
+        out = {candidate.memory.id: candidate for candidate in closer if candidate.memory.id in first(0.0)}
         if not out:
             return None
-        least = min(self.params_of(one.memory.kind)["lambda"] for one in out.values())
+        least = min(self.params_of(candidate.memory.kind)["lambda"] for candidate in out.values())
         rate = next((rate for rate in RATES if rate < least and out.keys() <= first(rate)), 0.0)
         were, them = ("match was", "it") if len(out) == 1 else ("matches were", "them")
-        ago = _ago(min(one.parts["hours"] for one in out.values()))
+        ago = _ago(min(candidate.parts["hours"] for candidate in out.values()))
         return f"{len(out)} close {were} last used over {ago} ago; `lambda = {_plain(rate)}` keeps {them}"
 
     def _at_rate(self, rate: float, passed: Iterable[Candidate]) -> tuple[Candidate, ...]:
         """The best of each kind if every λ were this one."""
-        return self.best_of_each_kind(one.rescored(_score_at(rate, one), **one.parts) for one in passed)
+        return self.best_of_each_kind(
+            candidate.rescored(_score_at(rate, candidate), **candidate.parts) for candidate in passed
+        )
 
     def tested(self, candidate: Candidate) -> float:
         """The number that a threshold tests."""

@@ -28,8 +28,8 @@ def asked_about(question: str, speakers: Iterable[str | None]) -> tuple[str, ...
     """
     said = words(question)
     heard = frozenset(said) - STOP_WORDS.get(language(said), frozenset())
-    known = (one for one in dict.fromkeys(speakers) if one is not None and fold(one) not in ROLES)
-    named = tuple(one for one in known if _is_named(one, heard, question))
+    known = (speaker for speaker in dict.fromkeys(speakers) if speaker is not None and fold(speaker) not in ROLES)
+    named = tuple(name for name in known if _is_named(name, heard, question))
     if not named:
         return ()
     from memorist.text.wishes import is_request
@@ -46,7 +46,7 @@ def _is_named(name: str, heard: frozenset[str], question: str) -> bool:
 
 def of_others(candidates: Sequence[Candidate], asked: Sequence[str]) -> list[bool]:
     """For each candidate, whether a named speaker who is not asked about said it without mentioning who is."""
-    return [bool(asked) and _is_of_another(one.memory, asked) for one in candidates]
+    return [bool(asked) and _is_of_another(candidate.memory, asked) for candidate in candidates]
 
 
 def _is_of_another(memory: Memory, asked: Sequence[str]) -> bool:
@@ -92,13 +92,15 @@ class Asker(Stage):
         if asker is None or _names_another(question, asker, draft.candidates):
             return draft
         asked = frozenset(content_stems(words(question)))
-        sides = {one.memory.id: _side(one.memory, asker, asked) for one in draft.candidates[: self.depth]}
-        among = [one for one in draft.candidates if sides.get(one.memory.id) is not None]
+        sides = {
+            candidate.memory.id: _side(candidate.memory, asker, asked) for candidate in draft.candidates[: self.depth]
+        }
+        among = [candidate for candidate in draft.candidates if sides.get(candidate.memory.id) is not None]
         if len(set(sides.values()) - {None}) < 2:
             return draft
         order = sorted(among, key=lambda one: (sides[one.memory.id], -one.score))
         scores = {one.memory.id: place.score for one, place in zip(order, among, strict=True)}
-        moved = [_placed(one, scores.get(one.memory.id, one.score)) for one in draft.candidates]
+        moved = [_placed(candidate, scores.get(candidate.memory.id, candidate.score)) for candidate in draft.candidates]
         return replace(draft, candidates=ranked(moved)).noting(f"asked by {asker}")
 
 
@@ -116,16 +118,16 @@ def _asks_about_oneself(question: str) -> bool:
 
 
 def _names_another(question: str, asker: str, candidates: Sequence[Candidate]) -> bool:
-    named = asked_about(question, (one.memory.origin.speaker for one in candidates))
-    return any(fold(one) != fold(asker) for one in named)
+    named = asked_about(question, (candidate.memory.origin.speaker for candidate in candidates))
+    return any(fold(name) != fold(asker) for name in named)
 
 
 def _usual(candidates: Sequence[Candidate]) -> str | None:
     """The speaker who says `I` in clearly the most candidates."""
     said = Counter(
         name
-        for one in candidates
-        if (name := one.memory.origin.speaker) and fold(name) not in AGENTS and _OWN.search(one.memory.text)
+        for candidate in candidates
+        if (name := candidate.memory.origin.speaker) and fold(name) not in AGENTS and _OWN.search(candidate.memory.text)
     )
     (most, first), (_, second) = (*said.most_common(2), ("", 0), ("", 0))[:2]
     return most if first >= max(FEWEST_TURNS, LEAD * second) else None

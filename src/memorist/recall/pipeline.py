@@ -120,8 +120,8 @@ def _check_order(name: str, stages: Sequence[Stage]) -> None:
 def _out_of_order(name: str, stages: Sequence[Stage]) -> InvalidInput:
     """The refusal of the last of these stages, which names the stage that must follow it, or what must precede it."""
     stage, most = stages[-1], max(map(FORMS.index, stages[-1].takes))
-    past = next((one for one in stages[:-1] if one.gives and FORMS.index(one.gives) > most), None)
-    gives = next((one for one in reversed(stages[:-1]) if one.gives), None)
+    past = next((earlier for earlier in stages[:-1] if earlier.gives and FORMS.index(earlier.gives) > most), None)
+    gives = next((stage for stage in reversed(stages[:-1]) if stage.gives), None)
     met = past or gives
     made = "nothing has searched yet" if met is None else f"{met.kind!r} before it gives {met.gives}"
     problem = f"its stage {len(stages)}, {stage.kind!r}, takes {' or '.join(stage.takes)}, but {made}"
@@ -154,11 +154,11 @@ def _parts_of(part: Part) -> Iterator[Part]:
 def _mapped(value: Any, change: Callable[[Part], Part]) -> Any:
     """A part, or the value of a parameter, with every part in it changed."""
     if type(value) is tuple:
-        return tuple(_mapped(one, change) for one in cast("tuple[Any, ...]", value))
+        return tuple(_mapped(member, change) for member in cast("tuple[Any, ...]", value))
     if not isinstance(value, Part):
         return value
     part: Any = value
-    return change(replace(part, **{one.name: _mapped(getattr(part, one.name), change) for one in fields(part)}))
+    return change(replace(part, **{field.name: _mapped(getattr(part, field.name), change) for field in fields(part)}))
 
 
 def _milliseconds(since: float) -> float:
@@ -208,7 +208,7 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
     request = draft.request
     detailed = request.verbosity == "detailed"
     touched = draft.walk.touched or draft.as_touched()
-    memories = env.store.get([one.id for one in touched]) if detailed else {}
+    memories = env.store.get([touch.id for touch in touched]) if detailed else {}
     most = max((len(step.candidates) for step in steps), default=0)
     trace = Trace(
         steps=tuple(steps),
@@ -218,14 +218,18 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         tags=draft.query.tags,
         candidate_count=most,
         candidates_per_hop=draft.walk.per_hop or (most,),
-        scores={one.id: one.score for one in touched},
+        scores={touch.id: touch.score for touch in touched},
         phase_timings=_phase_timings(steps, draft.walk.refinement_ms),
         llm=spent if spent.calls else None,
     )
     abstained = draft.abstained or not (draft.candidates or draft.held_back)
     return Recall(
         id=fingerprint(
-            "recall", name, request.query, isoformat(request.now), [one.memory.id for one in draft.candidates]
+            "recall",
+            name,
+            request.query,
+            isoformat(request.now),
+            [candidate.memory.id for candidate in draft.candidates],
         ),
         query=request.query,
         recipe=name,
@@ -235,13 +239,13 @@ def _answer(name: str, draft: Draft, steps: list[Step], total_ms: float, env: En
         tokens=draft.tokens,
         standing=draft.standing,
         reasoned=draft.walk.reasoned,
-        touched=tuple(replace(one, memory=memories.get(one.id)) for one in touched) if detailed else touched,
+        touched=tuple(replace(touch, memory=memories.get(touch.id)) for touch in touched) if detailed else touched,
         abstained=abstained,
         why_abstained="; ".join(dict.fromkeys(draft.doubts)) or None if abstained else None,
         remarks=draft.remarks,
         cites_sources=draft.cites_sources,
         confidence=draft.confidence,
-        shown_before=tuple(one.memory.id for one in draft.held_back),
+        shown_before=tuple(candidate.memory.id for candidate in draft.held_back),
         trace=trace,
         request=request,
     )

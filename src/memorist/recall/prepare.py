@@ -27,7 +27,9 @@ CONTENT = tuple(kind for kind in Kind if kind not in (*ROUTING, Kind.NOTE))
 def probes(draft: Draft) -> tuple[str, ...]:
     """The parts of the query, in pieces that models read as a whole."""
     question, *others = parts(draft)
-    return tuple(dict.fromkeys((question, *(piece for one in others for piece in pieces(one, 2 * QUESTION_TOKENS)))))
+    return tuple(
+        dict.fromkeys((question, *(piece for other in others for piece in pieces(other, 2 * QUESTION_TOKENS))))
+    )
 
 
 def parts(draft: Draft) -> tuple[str, ...]:
@@ -151,7 +153,7 @@ _ASKS_AHEAD = lazy(
 def _windows(periods: tuple[Window, ...], asked: str, now: datetime) -> tuple[Window, ...]:
     """The periods that a question asks about, without the present and, if it asks for a time, without open ranges."""
     day = timedelta(days=1)
-    kept = [one for one in periods if one[1] - one[0] > timedelta(seconds=1)]
+    kept = [period for period in periods if period[1] - period[0] > timedelta(seconds=1)]
     others = [(start, end) for start, end in kept if not (start <= now < end and end - start <= day)]
     kept = others or kept
     if _ASKS_WHEN.search(asked):
@@ -223,10 +225,10 @@ class Embed(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the vectors of its query; one that the embedder cannot read has none, nor has a blank one."""
         embedder, query = env.embedder, draft.query
-        texts = [one for one in probes(draft) if one.strip()]
+        texts = [probe for probe in probes(draft) if probe.strip()]
         if embedder is None or not self.enabled or not texts:
             return draft
-        asked, texts = texts[0], [one for one in texts if not is_unreadable(one, env, self.latin, self.unread)]
+        asked, texts = texts[0], [text for text in texts if not is_unreadable(text, env, self.latin, self.unread)]
         if asked not in texts:
             return draft.noting("no vector: the embedder does not read the script of this question")
         if self._is_unexpected(env):

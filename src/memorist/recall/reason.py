@@ -43,19 +43,21 @@ class Enrich(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, annotated."""
         topics, edges = defaultdict[str, list[Candidate]](list), _edges(draft, env)
-        for one in draft.candidates:
-            if one.memory.topic is not None:
-                topics[one.memory.topic].append(one)
+        for candidate in draft.candidates:
+            if candidate.memory.topic is not None:
+                topics[candidate.memory.topic].append(candidate)
         return replace(
             draft,
             candidates=tuple(
-                self._annotated(one, topics.get(one.memory.topic or "", []), edges.get(one.memory.id, []))
-                for one in draft.candidates
+                self._annotated(
+                    candidate, topics.get(candidate.memory.topic or "", []), edges.get(candidate.memory.id, [])
+                )
+                for candidate in draft.candidates
             ),
         )
 
     def _annotated(self, candidate: Candidate, same_topic: Sequence[Candidate], edges: Sequence[Fact]) -> Candidate:
-        marks: list[CandidateMark] = [OnEdge(one) for one in edges[:MOST_ARROWS]]
+        marks: list[CandidateMark] = [OnEdge(edge) for edge in edges[:MOST_ARROWS]]
         if len(same_topic) > 1:
             marks.append(_timeline(candidate, same_topic))
         if any(self._conflict(candidate, other) for other in same_topic):
@@ -70,12 +72,12 @@ class Enrich(Stage):
 
 def _edges(draft: Draft, env: Env) -> dict[str, list[Fact]]:
     """The edges that the signal of that name found: of a fact itself, and of a text those that it states."""
-    found = [one.memory for one in draft.candidates if "edges" in one.evidence]
-    edges = {one.id: [one.fact] for one in found if one.fact is not None}
-    texts = [one.id for one in found if one.fact is None]
+    found = [candidate.memory for candidate in draft.candidates if "edges" in candidate.evidence]
+    edges = {memory.id: [memory.fact] for memory in found if memory.fact is not None}
+    texts = [memory.id for memory in found if memory.fact is None]
     links = [link for link in env.store.links(texts, STATES) if link.source in texts] if texts else []
     facts, admits = env.store.get([link.target for link in links]), draft.request.where.admits
-    names = {fold(name) for one in draft.query.entities for name in (one.name, *one.aliases)}
+    names = {fold(name) for entity in draft.query.entities for name in (entity.name, *entity.aliases)}
     for link in links:
         stated = facts.get(link.target)
         if stated is not None and stated.fact is not None and admits(stated) and names & ends(stated.fact):
@@ -85,7 +87,7 @@ def _edges(draft: Draft, env: Env) -> dict[str, list[Fact]]:
 
 def _timeline(candidate: Candidate, same_topic: Sequence[Candidate]) -> OnTimeline:
     """The position of a memory among those on its topic, oldest first, by event time: an import has one day else."""
-    times = sorted((one.memory.times.valid_from, one.memory.id) for one in same_topic)
+    times = sorted((rival.memory.times.valid_from, rival.memory.id) for rival in same_topic)
     place = times.index((candidate.memory.times.valid_from, candidate.memory.id)) + 1
     days = tuple(dict.fromkeys(day.date() for day, _ in times))
     return OnTimeline(candidate.memory.topic or "", place, len(times), days)
@@ -123,7 +125,7 @@ class Reason(LlmOrRules):
 
     def _summary(self, name: str, found: list[Ranked], draft: Draft, env: Env) -> tuple[str | None, str]:
         def ask(asker: LLMAsker) -> tuple[str | None, str]:
-            summary = query.reason(asker, whole(draft), name, [_source(*one) for one in found])
+            summary = query.reason(asker, whole(draft), name, [_source(*ranked) for ranked in found])
             return summary, "" if query.citations(summary) else " without citations"
 
         def extract() -> tuple[str | None, str]:

@@ -38,8 +38,10 @@ class Rerank(Stage):
         head, tail = draft.candidates[: self.depth], draft.candidates[self.depth :]
         if env.reranker is None or not head:
             return draft
-        logits = [one.score for one in _readings(env.reranker, draft, [one.memory.text for one in head])]
-        best = max(one.score for one in head) or 1.0
+        logits = [
+            reading.score for reading in _readings(env.reranker, draft, [candidate.memory.text for candidate in head])
+        ]
+        best = max(candidate.score for candidate in head) or 1.0
         blended = [self._blend(one, logit, best) for one, logit in zip(head, logits, strict=True)]
         scored = sorted(blended, key=lambda one: -one.score)  # stable: ties keep their order
         return replace(draft, candidates=(*scored, *_below(tail, scored[-1].score, best)))
@@ -79,13 +81,13 @@ class RerankBlend(Stage):
         head = draft.candidates[: self.depth]
         if env.reranker is None or not head:
             return draft
-        texts = _texts_to_read([one.memory for one in head], self.in_context, draft, env)
+        texts = _texts_to_read([candidate.memory for candidate in head], self.in_context, draft, env)
         depth = len(texts) if self.tokens is None else _fitting(texts, self.tokens)
         head, tail = head[:depth], draft.candidates[depth:]
         readings = self._readings(env.reranker, draft, head, texts[:depth])
         if not readings:
             return draft
-        reads, befores = (_z_scores([one.score for one in scored]) for scored in (readings, head))
+        reads, befores = (_z_scores([reading.score for reading in scored]) for scored in (readings, head))
         asked, other = question_in(draft.query.text), self.statement_weight
         weight = self.weight if other is None or asks(asked) else other
         sums = [round(read + weight * before, DIGITS) for read, before in zip(reads, befores, strict=True)]
@@ -101,13 +103,13 @@ class RerankBlend(Stage):
     ) -> Sequence[Reading]:
         """A reading of each text; none if the reranker can read none of them."""
         model = getattr(reranker, "generation", "").partition(":")[0]
-        readable = [model not in self.latin or _is_latin(one.memory.text) for one in head]
+        readable = [model not in self.latin or _is_latin(candidate.memory.text) for candidate in head]
         known = [text for text, reads in zip(texts, readable, strict=True) if reads]
         if not known:
             return []
         readings = _readings(reranker, draft, known)
         judged = readings[0].answers is not None
-        average = Reading(fmean(one.score for one in readings), UNDECIDED if judged else None)
+        average = Reading(fmean(reading.score for reading in readings), UNDECIDED if judged else None)
         rest = iter(readings)
         return [next(rest) if reads else average for reads in readable]
 
@@ -132,7 +134,7 @@ def _is_latin(text: str) -> bool:
 
 def _read(candidates: Sequence[Candidate], readings: Sequence[Reading]) -> list[Candidate]:
     """The candidates, with what the reranker says about each of them as evidence."""
-    said = {RERANKER: [one.score for one in readings], ANSWERS: [one.answers for one in readings]}
+    said = {RERANKER: [reading.score for reading in readings], ANSWERS: [reading.answers for reading in readings]}
     evidence = {name: _ranked(logits) for name, logits in said.items()}
     return [
         replace(one, evidence={**one.evidence, **{name: row[place] for name, row in evidence.items() if row}})
@@ -142,7 +144,7 @@ def _read(candidates: Sequence[Candidate], readings: Sequence[Reading]) -> list[
 
 def _ranked(logits: Sequence[float | None]) -> list[Evidence]:
     """Evidence in the order of the candidates; none where the reranker does not say."""
-    known = [one for one in logits if one is not None]
+    known = [logit for logit in logits if logit is not None]
     if len(known) < len(logits):
         return []
     ranks = {place: rank for rank, place in enumerate(sorted(range(len(known)), key=lambda n: -known[n]), 1)}
@@ -170,7 +172,7 @@ def _texts_to_read(memories: Sequence[Memory], in_context: int | None, draft: Dr
 
 def _text_to_read(memory: Memory, before: Sequence[Memory], draft: Draft) -> str:
     """A memory with its turn before; one that was told before its time says so, as a date in brackets is no answer."""
-    seen = [one for one in before if one.scope == memory.scope and draft.request.where.admits(one)]
+    seen = [row for row in before if row.scope == memory.scope and draft.request.where.admits(row)]
     text, begins = read_with(memory, seen[0] if seen else None), memory.times.valid_from
     return f"Planned for {begins.day} {begins:%B %Y}: {text}" if begins > memory.times.ingested_at else text
 
@@ -179,7 +181,9 @@ def _readings(reranker: Reranker, draft: Draft, texts: Sequence[str]) -> Sequenc
     question = question_in(with_goal(draft))
     with failures_of("The reranker"):
         readings = readings_of(reranker, question, texts)
-        usable = len(readings) == len(texts) and all(isfinite(logit or 0.0) for one in readings for logit in one)
+        usable = len(readings) == len(texts) and all(
+            isfinite(logit or 0.0) for reading in readings for logit in reading
+        )
     if not usable:
         raise ModelUnavailable(
             "The reranker did not return a finite score for every text",
@@ -195,4 +199,4 @@ def _z_scores(values: Sequence[float]) -> list[float]:
 
 def _below(tail: Sequence[Candidate], ceiling: float, best: float) -> list[Candidate]:
     """The candidates that were not reread, in their order and below those that were."""
-    return [one.rescored(ceiling * one.score / best / 2, unread=one.score) for one in tail]
+    return [candidate.rescored(ceiling * candidate.score / best / 2, unread=candidate.score) for candidate in tail]

@@ -42,9 +42,9 @@ def _rescored(
     draft: Draft, env: Env, factors: Sequence[Factor], combine: Callable[[float, Iterable[float]], float]
 ) -> Draft:
     candidates: list[Candidate] = []
-    for one in draft.candidates:
-        parts = {factor.kind: factor(one, draft, env) for factor in factors}
-        candidates.append(one.rescored(combine(one.score, parts.values()), **parts))
+    for candidate in draft.candidates:
+        parts = {factor.kind: factor(candidate, draft, env) for factor in factors}
+        candidates.append(candidate.rescored(combine(candidate.score, parts.values()), **parts))
     return replace(draft, candidates=ranked(candidates))
 
 
@@ -63,7 +63,7 @@ class Confirm(Stage):
         searched = self.by in draft.found and draft.found[self.by].skipped is None
         if not searched:
             return draft
-        return replace(draft, candidates=ranked([self._penalised(one) for one in draft.candidates]))
+        return replace(draft, candidates=ranked([self._penalised(candidate) for candidate in draft.candidates]))
 
     def _penalised(self, candidate: Candidate) -> Candidate:
         if self.of not in candidate.evidence or self.by in candidate.evidence:
@@ -80,10 +80,13 @@ class Normalise(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, on a scale that ends at 1."""
-        best = max((one.score for one in draft.candidates), default=0.0)
+        best = max((candidate.score for candidate in draft.candidates), default=0.0)
         if best <= 0:
             return draft
-        return replace(draft, candidates=tuple(one.rescored(one.score / best, best=best) for one in draft.candidates))
+        return replace(
+            draft,
+            candidates=tuple(candidate.rescored(candidate.score / best, best=best) for candidate in draft.candidates),
+        )
 
 
 Place = tuple[str, str, int]
@@ -106,9 +109,9 @@ class NeighbourBoost(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""
-        if not any(one.memory.origin.session for one in draft.candidates):
+        if not any(candidate.memory.origin.session for candidate in draft.candidates):
             return draft
-        least = min(one.score for one in draft.candidates)
+        least = min(candidate.score for candidate in draft.candidates)
         sessions = self._by_session(draft.candidates, least) if self.session else [0.0] * len(draft.candidates)
         nears = [self.near * score for score in _by_place(draft.candidates, least)]
         boosted = [
@@ -119,7 +122,7 @@ class NeighbourBoost(Stage):
 
     def _by_session(self, candidates: Sequence[Candidate], least: float) -> list[float]:
         """What its session adds to each candidate."""
-        names, scores = [_session(one) for one in candidates], defaultdict[str, list[float]](list)
+        names, scores = [_session(candidate) for candidate in candidates], defaultdict[str, list[float]](list)
         for name, one in zip(names, candidates, strict=True):
             scores[name].append(one.score)
         added = {name: self.session * self._mean_of_best(found, least) for name, found in scores.items()}
@@ -144,7 +147,7 @@ def _place(candidate: Candidate) -> Place | None:
 
 def _by_place(candidates: Sequence[Candidate], least: float) -> list[float]:
     """The better score of the two turns adjacent to each candidate."""
-    places = [_place(one) for one in candidates]
+    places = [_place(candidate) for candidate in candidates]
     scores = {place: one.score for place, one in zip(places, candidates, strict=True) if place is not None}
 
     def adjacent(place: Place) -> float:

@@ -77,7 +77,7 @@ class Cascade(Stage):
             if off := self._off(signal.kind, draft, env):
                 found[signal.kind] = Found(skipped=off)
                 continue
-            enough = len({hit.id for one in found.values() for hit in one.hits}) >= limit
+            enough = len({hit.id for signal in found.values() for hit in signal.hits}) >= limit
             skipped = Found(skipped=f"{limit} found already")
             found[signal.kind] = skipped if enough else _run(signal, memories, texts, self.times * limit)
         for signal in self.always:

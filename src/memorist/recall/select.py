@@ -63,12 +63,14 @@ class Judge(Stage):
         """The draft with a probability of each candidate."""
         from memorist.recall.told import is_about_asking, no_answers
 
-        if not any(ANSWERS in one.evidence for one in draft.candidates):
+        if not any(ANSWERS in candidate.evidence for candidate in draft.candidates):
             return draft
         alone, of_questions = is_one_word(draft.query.text), is_about_asking(draft.query.text)
-        sought = [alone or (of_questions and only_asks(one.memory.text)) for one in draft.candidates]
+        sought = [alone or (of_questions and only_asks(candidate.memory.text)) for candidate in draft.candidates]
         questions = no_answers(draft.candidates, draft.query.text)
-        found: list[Found] = [{} if one.memory.id in questions else one.evidence for one in draft.candidates]
+        found: list[Found] = [
+            {} if candidate.memory.id in questions else candidate.evidence for candidate in draft.candidates
+        ]
         asked, others = _asked_and_others(draft)
         judged = zip(draft.candidates, self.probabilities(found, others, sought), strict=True)
         draft = replace(draft, candidates=tuple(replace(one, probability=chance) for one, chance in judged))
@@ -106,7 +108,7 @@ class Judge(Stage):
 
     def of_distance(self, found: Sequence[Found]) -> float:
         """What the logits lose because no text is about the subject of the question."""
-        closest = max((one["vector"].score for one in found if "vector" in one), default=self.near)
+        closest = max((evidence["vector"].score for evidence in found if "vector" in evidence), default=self.near)
         return self.far * max(0.0, self.near - max(0.0, closest))
 
     def evidence(self, found: Found) -> float:
@@ -119,7 +121,7 @@ class Judge(Stage):
 
 def _asked_and_others(draft: Draft) -> tuple[Sequence[str], Sequence[bool]]:
     """The speakers whom the question names and, for each candidate, whether it is somebody else's."""
-    speakers = [one.memory.origin.speaker for one in draft.candidates]
+    speakers = [candidate.memory.origin.speaker for candidate in draft.candidates]
     if not any(speakers):
         return (), [False] * len(speakers)
     from memorist.recall.persons import asked_about, of_others
@@ -149,8 +151,8 @@ class Confidence(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its confidence, and whether it abstains."""
-        first = [one.probability for one in draft.candidates[:FIRST]]
-        known = [one for one in first if one is not None]
+        first = [candidate.probability for candidate in draft.candidates[:FIRST]]
+        known = [probability for probability in first if probability is not None]
         if len(known) < len(first) or not (known or isinstance(env.reranker, AnswerReranker)):
             return draft
         confidence = confidence_of(known, self.apart)
@@ -161,7 +163,7 @@ class Confidence(Stage):
 def confidence_of(probabilities: Sequence[float], apart: float) -> float:
     """1 − (1 − best) · Π (1 − other)^apart, rounded like the probabilities; 0 for none."""
     best, *others = sorted(probabilities, reverse=True) or [0.0]
-    return round(1 - (1 - best) * prod((1 - one) ** apart for one in others), 4)
+    return round(1 - (1 - best) * prod((1 - other) ** apart for other in others), 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,7 @@ class MinimumScore(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The candidates that reach the minimum."""
         minimum = self.minimum(env.view.size)
-        kept = tuple(one for one in draft.candidates if one.score >= minimum)
+        kept = tuple(candidate for candidate in draft.candidates if candidate.score >= minimum)
         dropped = len(draft.candidates) - len(kept)
         draft = replace(draft, candidates=kept)
         return draft.doubting(f"{dropped} below the minimum of {minimum:.4g}") if dropped else draft
@@ -230,7 +232,9 @@ class Scope(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The candidates that the filter admits."""
         where = draft.request.where
-        return replace(draft, candidates=tuple(one for one in draft.candidates if where.admits(one.memory)))
+        return replace(
+            draft, candidates=tuple(candidate for candidate in draft.candidates if where.admits(candidate.memory))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,29 +259,33 @@ class Noise(Stage):
         """The candidates with content; without an embedder, or if it fails, no vectors are compared."""
         from memorist.models.noise_bank import PROTOTYPES
 
-        learnt, memories = tuple(env.store.noise()), [one.memory for one in draft.candidates]
+        learnt, memories = tuple(env.store.noise()), [candidate.memory for candidate in draft.candidates]
         bank = {*PROTOTYPES, *learnt}
-        noisy = {one.id for one in memories if NOISE in one.worth.flags or text_without_speaker(one) in bank}
+        noisy = {
+            memory.id for memory in memories if NOISE in memory.worth.flags or text_without_speaker(memory) in bank
+        }
         try:
-            noisy |= self._resembling([one for one in memories if one.id not in noisy], learnt, env)
+            noisy |= self._resembling([memory for memory in memories if memory.id not in noisy], learnt, env)
         except ModelUnavailable as error:
             draft = draft.noting(f"no vectors were compared: {error.problem}")
-        draft = replace(draft, candidates=tuple(one for one in draft.candidates if one.memory.id not in noisy))
+        draft = replace(
+            draft, candidates=tuple(candidate for candidate in draft.candidates if candidate.memory.id not in noisy)
+        )
         return draft.doubting(f"{len(noisy)} dropped as noise") if noisy else draft
 
     def _resembling(self, memories: Sequence[Memory], learnt: tuple[str, ...], env: Env) -> set[str]:
         """The short texts among these whose vectors are near one in the bank."""
         from memorist.models.noise_bank import LONGEST, bank_vectors
 
-        short = [one for one in memories if len(one.text) <= LONGEST and not self._is_unreadable(one, env)]
+        short = [memory for memory in memories if len(memory.text) <= LONGEST and not self._is_unreadable(memory, env)]
         if env.embedder is None or not short:
             return set()
         bank = bank_vectors(env.embedder, learnt)
-        turns = [one for one in short if is_talk(one)]
-        vectors = env.view.vectors([one.id for one in short if not is_talk(one)])
+        turns = [memory for memory in short if is_talk(memory)]
+        vectors = env.view.vectors([memory.id for memory in short if not is_talk(memory)])
         if turns:
-            alone = env.embedder.embed([text_without_speaker(one) for one in turns], purpose="memory")
-            vectors = {**vectors, **dict(zip([one.id for one in turns], alone, strict=True))}
+            alone = env.embedder.embed([text_without_speaker(turn) for turn in turns], purpose="memory")
+            vectors = {**vectors, **dict(zip([turn.id for turn in turns], alone, strict=True))}
         return {id for id, row in vectors.items() if float((bank @ row).max()) >= self.similarity}
 
     def _is_unreadable(self, memory: Memory, env: Env) -> bool:
@@ -305,7 +313,7 @@ class DropShown(Stage):
         if request.session is None or not (self.adaptive if request.fresh is None else request.fresh):
             return draft
         seen = env.store.shown(request.session, request.now - timedelta(hours=self.hours))
-        kept = tuple(one for one in draft.candidates if one.memory.id not in seen)
+        kept = tuple(candidate for candidate in draft.candidates if candidate.memory.id not in seen)
         best = tuple(takewhile(lambda one: one.memory.id in seen, draft.candidates[: request.limit]))
         dropped = len(draft.candidates) - len(kept)
         draft = replace(draft, candidates=kept, held_back=best)
@@ -348,11 +356,11 @@ class Track(Stage):
         request = draft.request
         if not request.track:
             return draft
-        found = [one.memory.id for one in draft.candidates]
-        answers = [] if draft.abstained else [one.memory.id for one in _answering(draft.candidates)]
+        found = [candidate.memory.id for candidate in draft.candidates]
+        answers = [] if draft.abstained else [candidate.memory.id for candidate in _answering(draft.candidates)]
         shown = [id for id in answers if draft.shown is None or id in draft.shown]
         hits = [hit.id for name in self.signals if name in draft.found for hit in draft.found[name].hits]
-        used = hits if self.signals else [one.id for one in draft.walk.touched] or found
+        used = hits if self.signals else [touch.id for touch in draft.walk.touched] or found
         try:
             if used:
                 env.store.touch(list(dict.fromkeys(used)), request.now)

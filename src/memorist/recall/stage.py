@@ -83,7 +83,10 @@ class Draft:
 
     def as_touched(self) -> tuple[Touched, ...]:
         """The current candidates, recorded as memories that contributed."""
-        return tuple(Touched(one.memory.id, one.memory.kind, one.score, one.phase, one.hop) for one in self.candidates)
+        return tuple(
+            Touched(candidate.memory.id, candidate.memory.kind, candidate.score, candidate.phase, candidate.hop)
+            for candidate in self.candidates
+        )
 
     def noting(self, note: str) -> Draft:
         """This draft with one more note for the trace."""

@@ -42,7 +42,7 @@ class Wishes(Stage):
         """The same candidates, re-ranked."""
         if not is_request(question_in(draft.query.text)):
             return draft
-        return replace(draft, candidates=ranked([self._raised(one) for one in draft.candidates]))
+        return replace(draft, candidates=ranked([self._raised(candidate) for candidate in draft.candidates]))
 
     def _raised(self, one: Candidate) -> Candidate:
         if len(one.memory.text) > self.longest or standing_wish(one.memory.text) is None:
@@ -71,9 +71,13 @@ class Standing(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with the head of its context."""
-        outdated = {one.memory.id for one in draft.candidates if one.is_outdated}
+        outdated = {candidate.memory.id for candidate in draft.candidates if candidate.is_outdated}
         where = replace(draft.request.where, include_expired=False)
-        pins = {one.id: one for one in pinned_memories(env.store, env.view, where, MOST_PINS) if one.id not in outdated}
+        pins = {
+            memory.id: memory
+            for memory in pinned_memories(env.store, env.view, where, MOST_PINS)
+            if memory.id not in outdated
+        }
         chosen = [*pins.values(), *islice(self._wishes(draft, pins), self.wishes)]
         asked = draft.request.max_tokens
         room = min(self.max_tokens, int(self.share * (USUAL_CONTEXT if asked is None else asked)))
@@ -84,20 +88,20 @@ class Standing(Stage):
     def _as_facts(self, memories: Sequence[Memory], draft: Draft, env: Env) -> dict[str, str]:
         """The lines of memories as facts, by their ids."""
         episodes = episodes_of(memories, draft.request.where, env)
-        sources = {id: [one for one in some if one.id != id] for id, some in episodes.items()}
+        sources = {id: [memory for memory in some if memory.id != id] for id, some in episodes.items()}
         return {
-            one.id: fact_line(one, next(reversed(sources[one.id]), None), self.longest, draft.request.now)
-            for one in memories
+            memory.id: fact_line(memory, next(reversed(sources[memory.id]), None), self.longest, draft.request.now)
+            for memory in memories
         }
 
     def _wishes(self, draft: Draft, pins: Mapping[str, Memory]) -> Iterator[Memory]:
         """The candidates that state a wish, best first, if the query asks for something to be done."""
         if not self.wishes or not is_request(draft.query.text):
             return
-        for one in draft.candidates:
-            memory, worth = one.memory, one.memory.worth
+        for candidate in draft.candidates:
+            memory, worth = candidate.memory, candidate.memory.worth
             trusted = worth.trust >= AGENT_TRUST and INSTRUCTIONS not in worth.flags
-            if not trusted or memory.id in pins or one.is_outdated:
+            if not trusted or memory.id in pins or candidate.is_outdated:
                 continue
             wish = standing_wish(memory.text)
             if wish is not None:
@@ -116,7 +120,7 @@ def newest_memories(store: Reader, view: View, where: Filter, limit: int) -> lis
     """The newest memories that a filter admits, newest first."""
     moment = where.as_of or _LAST
     hits = view.search_time(moment, moment, where, limit, reach=_EVER)
-    known = (one.as_known_at(where.known_at) for one in store.get([hit.id for hit in hits]).values())
+    known = (memory.as_known_at(where.known_at) for memory in store.get([hit.id for hit in hits]).values())
     return sorted(known, key=lambda one: (one.times.valid_from, one.id), reverse=True)
 
 

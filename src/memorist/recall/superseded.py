@@ -54,17 +54,20 @@ class Superseded(Stage):
         if not ended:
             return draft
         current = _current((fact for facts in ended.values() for fact in facts), where, env)
-        kept = [one for one in draft.candidates if one.memory.id not in ended]
-        old = [one for one in draft.candidates if one.memory.id in ended]
-        covered = {id for one in kept for id in _about(one, stated)}
+        kept = [candidate for candidate in draft.candidates if candidate.memory.id not in ended]
+        old = [candidate for candidate in draft.candidates if candidate.memory.id in ended]
+        covered = {id for candidate in kept for id in _about(candidate, stated)}
         added = _added(old, ended, current, covered, where, env)
         stated |= _stated(added, env)
-        replaced = ((current[fact.id], one.score) for one in old for fact in ended[one.memory.id])
+        replaced = ((current[fact.id], candidate.score) for candidate in old for fact in ended[candidate.memory.id])
         kept = _raised(kept, stated, _best((now.id, score) for now, score in replaced if now is not None))
-        scores = _best((id, one.score) for one in (*kept, *added) for id in _about(one, stated))
-        marked = [self._marked(one, ended[one.memory.id], current, scores) for one in old]
+        scores = _best((id, candidate.score) for candidate in (*kept, *added) for id in _about(candidate, stated))
+        marked = [self._marked(candidate, ended[candidate.memory.id], current, scores) for candidate in old]
         valid = {now.id: now for now in current.values() if now is not None}
-        newest = [_as_current(one, [valid[id] for id in _about(one, stated) if id in valid]) for one in (*kept, *added)]
+        newest = [
+            _as_current(candidate, [valid[id] for id in _about(candidate, stated) if id in valid])
+            for candidate in (*kept, *added)
+        ]
         return replace(draft, candidates=ranked([*newest, *marked]))
 
     def _marked(
@@ -82,7 +85,7 @@ class Superseded(Stage):
 
 def _stated(candidates: Sequence[Candidate], env: Env) -> dict[str, list[Memory]]:
     """The facts that each candidate is or states."""
-    ids = [one.memory.id for one in candidates]
+    ids = [candidate.memory.id for candidate in candidates]
     links = env.store.links(ids, STATES) if ids else []
     facts = env.store.get(list(dict.fromkeys(link.target for link in links)))
     stated = defaultdict[str, list[Memory]](list)
@@ -119,10 +122,14 @@ def _raised(
 ) -> list[Candidate]:
     """The candidates, those that state a current value raised to the score of its old value."""
     raised: list[Candidate] = []
-    for one in kept:
-        about = _about(one, stated)
-        score = max([one.score, *(old_scores[id] for id in about if id in old_scores)])
-        raised.append(one if score == one.score else one.rescored(score, before=one.score, superseding=score))
+    for candidate in kept:
+        about = _about(candidate, stated)
+        score = max([candidate.score, *(old_scores[id] for id in about if id in old_scores)])
+        raised.append(
+            candidate
+            if score == candidate.score
+            else candidate.rescored(score, before=candidate.score, superseding=score)
+        )
     return raised
 
 
@@ -136,20 +143,24 @@ def _added(
 ) -> list[Candidate]:
     """The current values that no candidate states: the facts themselves, or the texts in which rules read them."""
     best: dict[str, Candidate] = {}
-    for one in old:
-        for fact in ended[one.memory.id]:
+    for candidate in old:
+        for fact in ended[candidate.memory.id]:
             now = current[fact.id]
             if now is not None and now.id not in covered and now.id not in best:
-                evidence = {"supersedes": Evidence(None, one.score, one.score)}
-                best[now.id] = Candidate(now, one.score, evidence, "current")
+                evidence = {"supersedes": Evidence(None, candidate.score, candidate.score)}
+                best[now.id] = Candidate(now, candidate.score, evidence, "current")
     if not best:
         return []
     from memorist.recall.folding import stating_texts
 
-    texts = stating_texts((one.memory for one in best.values() if one.memory.is_folded), where, env)
+    texts = stating_texts((candidate.memory for candidate in best.values() if candidate.memory.is_folded), where, env)
     shown = {id: replace(one, memory=texts.get(id, one.memory)) for id, one in best.items()}
-    known = {one.memory.id for one in old}
-    added = {one.memory.id: one for one in shown.values() if not one.memory.is_folded and where.admits(one.memory)}
+    known = {candidate.memory.id for candidate in old}
+    added = {
+        candidate.memory.id: candidate
+        for candidate in shown.values()
+        if not candidate.memory.is_folded and where.admits(candidate.memory)
+    }
     return [one for id, one in added.items() if id not in known]
 
 
@@ -163,7 +174,7 @@ def _best(scores: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 def _as_current(candidate: Candidate, valid: Sequence[Memory]) -> Candidate:
     """A candidate with a mark for each current value that it states."""
-    marks = dict.fromkeys(Current(one.fact.object, _day(one)) for one in valid if one.fact is not None)
+    marks = dict.fromkeys(Current(memory.fact.object, _day(memory)) for memory in valid if memory.fact is not None)
     return replace(candidate, marks=(*candidate.marks, *marks)) if marks else candidate
 
 
@@ -202,16 +213,20 @@ class PreferNewest(Stage):
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, re-ranked."""
-        head = [one for one in draft.candidates[: self.depth] if _is_statement(one.memory) and not one.is_outdated]
+        head = [
+            candidate
+            for candidate in draft.candidates[: self.depth]
+            if _is_statement(candidate.memory) and not candidate.is_outdated
+        ]
         question = question_in(draft.query.text)
         if len(head) < 2 or draft.query.vector is None or not _wants_the_newest(question):
             return draft
-        vectors, least = env.view.vectors([one.memory.id for one in head]), min(self.similar, self.changed)
+        vectors, least = env.view.vectors([candidate.memory.id for candidate in head]), min(self.similar, self.changed)
         names = [name.casefold() for name in _NAME.findall(question)]
         raised: dict[str, float] = {}
         marked: dict[str, date] = {}
         for later in head:
-            near = [(one, _likeness(later, one, vectors)) for one in head]
+            near = [(candidate, _likeness(later, candidate, vectors)) for candidate in head]
             near = [(one, like) for one, like in near if like >= least and _same_subject(later, one, names)]
             for earlier in self._replaced(later, near, draft.request.where.as_of or draft.request.now):
                 if _says_again(later, earlier, question):
@@ -220,7 +235,7 @@ class PreferNewest(Stage):
                 raised[later.memory.id] = max(raised.get(later.memory.id, 0.0), earlier.score)
         if not marked:
             return draft
-        changed = [_placed(one, raised, marked) for one in draft.candidates]
+        changed = [_placed(candidate, raised, marked) for candidate in draft.candidates]
         order = sorted(changed, key=lambda one: (-one.score, -one.memory.times.valid_from.timestamp()))
         return replace(draft, candidates=tuple(order))
 

@@ -47,8 +47,10 @@ class Told(Stage):
         questions = no_answers(kept, draft.query.text)
         if not (echoes or questions):
             return draft
-        best = max((one.score for one in kept if one.memory.id not in questions), default=None)
-        lowered = [self._lowered(one, best) if one.memory.id in questions else one for one in kept]
+        best = max((candidate.score for candidate in kept if candidate.memory.id not in questions), default=None)
+        lowered = [
+            self._lowered(candidate, best) if candidate.memory.id in questions else candidate for candidate in kept
+        ]
         draft = replace(draft, candidates=ranked(lowered))
         return draft.noting(f"{echoes} left out: an assistant's echo of another memory") if echoes else draft
 
@@ -73,8 +75,8 @@ def no_answers(candidates: Sequence[Candidate], query: str) -> set[str]:
         same = (asked or (short and is_talk(one))) and words(one.text) == said
         return same or only_asks(one.text) or (is_agent(one) and knows_nothing(one.text))
 
-    memories = (one.memory for one in candidates)
-    return {one.id for one in memories if one.kind is Kind.EPISODIC and answers_nothing(one)}
+    memories = (candidate.memory for candidate in candidates)
+    return {memory.id for memory in memories if memory.kind is Kind.EPISODIC and answers_nothing(memory)}
 
 
 def is_about_asking(query: str) -> bool:
@@ -131,28 +133,32 @@ def _earlier(source: Memory, echo: Memory) -> bool:
 
 def _without_echoes(candidates: Sequence[Candidate], asked: str) -> tuple[list[Candidate], int]:
     """The candidates without an assistant's echoes, each source with the better score, and the number of echoes."""
-    said = [_Said(one) for one in candidates]
-    if not any(is_agent(one.memory) for one in candidates):
+    said = [_Said(candidate) for candidate in candidates]
+    if not any(is_agent(candidate.memory) for candidate in candidates):
         return list(candidates), 0
-    sources = [one for one in said if not (is_talk(one.candidate.memory) and only_asks(one.candidate.memory.text))]
+    sources = [
+        saying for saying in said if not (is_talk(saying.candidate.memory) and only_asks(saying.candidate.memory.text))
+    ]
     wanted = frozenset(content_stems(words(asked)))
     best: dict[str, float] = {}
     echoes: set[str] = set()
-    for one in said:
-        source = _source(one, sources, wanted) if is_agent(one.candidate.memory) else None
+    for saying in said:
+        source = _source(saying, sources, wanted) if is_agent(saying.candidate.memory) else None
         if source is not None:
-            echoes.add(one.candidate.memory.id)
-            best[source] = max(best.get(source, -inf), one.candidate.score)
-    kept = [one for one in candidates if one.memory.id not in echoes]
+            echoes.add(saying.candidate.memory.id)
+            best[source] = max(best.get(source, -inf), saying.candidate.score)
+    kept = [candidate for candidate in candidates if candidate.memory.id not in echoes]
     raised = [
-        one.rescored(score, echoed=one.score) if (score := best.get(one.memory.id, one.score)) > one.score else one
-        for one in kept
+        candidate.rescored(score, echoed=candidate.score)
+        if (score := best.get(candidate.memory.id, candidate.score)) > candidate.score
+        else candidate
+        for candidate in kept
     ]
     return raised, len(echoes)
 
 
 def _source(echo: _Said, sources: Sequence[_Said], asked: frozenset[str]) -> str | None:
     """The id of the memory that an assistant's turn repeats most of; None if it repeats none."""
-    repeated = [one for one in sources if echo.repeats(one, asked)]
+    repeated = [source for source in sources if echo.repeats(source, asked)]
     best = max(repeated, key=lambda one: len(one.stems & echo.stems), default=None)
     return None if best is None else best.candidate.memory.id

@@ -183,7 +183,7 @@ def key_phrases(text: str, *, least: int = 2, most: int = 5) -> tuple[str, ...]:
 
 def key_phrases_of(parts: Sequence[str], *, most: int = 5) -> tuple[str, ...]:
     """The key phrases of a query in several parts: the first one of each, then the second one of each, …."""
-    in_turn = chain.from_iterable(zip_longest(*(key_phrases(one, most=most) for one in parts)))
+    in_turn = chain.from_iterable(zip_longest(*(key_phrases(part, most=most) for part in parts)))
     return tuple(islice(dict.fromkeys(filter(None, in_turn)), most))
 
 
@@ -194,7 +194,9 @@ def expand_query(text: str) -> tuple[str, ...]:
     LoCoMo, from 53.4 to 53.4 (59.5 to 60.3) on RealTalk, and from 42.4 to 42.6 (49.7 to 50.8) on BEAM.
     """
     asked = dict.fromkeys(stem_all(query_words(text), "en"))
-    english = [word for one in asked for word in english_synonyms().get(one, ()) if stem(word, "en") not in asked]
+    english = [
+        word for asked_word in asked for word in english_synonyms().get(asked_word, ()) if stem(word, "en") not in asked
+    ]
     chinese = [word for one, others in chinese_synonyms().items() if one in text for word in others if word not in text]
     return tuple(dict.fromkeys([*english, *chinese]))
 
@@ -228,11 +230,15 @@ def extractive_summary(query: str, texts: Sequence[str], *, sentences: int = 3) 
     the date and the speaker of its text. If no sentence shares a word with the question, the first sentences are used.
     """
     asked, idf = frozenset(_content(query)), _idf(texts)
-    scored = [(_overlap(one, asked, idf), one) for source, text in enumerate(texts) for one in _sentences(source, text)]
+    scored = [
+        (_overlap(sentence, asked, idf), sentence)
+        for source, text in enumerate(texts)
+        for sentence in _sentences(source, text)
+    ]
     scored.sort(key=lambda pair: (-pair[0], pair[1].place, pair[1].source))
     related = [one for score, one in scored if score > 0] or [one for _, one in scored]
-    distinct = {one.text: one for one in reversed(related)}
-    chosen = [one for one in related if distinct[one.text] is one][: max(0, sentences)]
+    distinct = {sentence.text: sentence for sentence in reversed(related)}
+    chosen = [sentence for sentence in related if distinct[sentence.text] is sentence][: max(0, sentences)]
     return _joined(sorted(chosen, key=lambda one: (one.source, one.place))) or None
 
 
@@ -259,7 +265,7 @@ def _heading_end(text: str) -> int:
 def _joined(chosen: Sequence[_Sentence]) -> str:
     """The sentences as one text, those of each source under its heading."""
     texts = groupby(chosen, key=lambda one: (one.source, one.heading))
-    return plain(" ".join(heading + " ".join(one.text for one in taken) for (_, heading), taken in texts))
+    return plain(" ".join(heading + " ".join(sentence.text for sentence in taken) for (_, heading), taken in texts))
 
 
 def _overlap(sentence: _Sentence, asked: frozenset[str], idf: Mapping[str, float]) -> float:

@@ -101,8 +101,8 @@ def _check_shipped(recipe: str, data: object) -> None:
                 )
             _check_shipped(recipe, value)
     elif isinstance(data, list | tuple):
-        for one in cast("Sequence[object]", data):
-            _check_shipped(recipe, one)
+        for member in cast("Sequence[object]", data):
+            _check_shipped(recipe, member)
 
 
 def _custom(name: str, data: dict[str, Any]) -> Pipeline:

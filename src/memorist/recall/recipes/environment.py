@@ -85,7 +85,11 @@ VARIABLES: Mapping[str, tuple[Variable, ...]] = {
 def with_environment(recipe: Pipeline) -> Pipeline:
     """A recipe with the parameters that its variables set, but those that a settings file or an option fixed."""
     kinds = {part.kind for part in recipe.parts()}
-    free = [one for one in VARIABLES.get(recipe.name, ()) if one.part in kinds and one.setting not in recipe.fixed]
-    read = {one.setting: one.value for one in free}
+    free = [
+        variable
+        for variable in VARIABLES.get(recipe.name, ())
+        if variable.part in kinds and variable.setting not in recipe.fixed
+    ]
+    read = {variable.setting: variable.value for variable in free}
     given = {setting: value for setting, value in read.items() if value is not None}
     return with_settings(recipe, given) if given else recipe
