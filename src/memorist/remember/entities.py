@@ -72,10 +72,10 @@ def _sure(memories: Sequence[Memory]) -> list[str]:
 
 
 def _mentioned(memory: Memory, dictionary: Dictionary, find: Find) -> Iterator[tuple[str, Entity]]:
-    for one in find(memory.text, dictionary):
-        if one.kind not in UNLINKED:
-            named = entity_named(one.text, memory.worth.classification) if one.entity is None else one.entity
-            yield MENTIONS, named if named.kind or one.kind == "name" else replace(named, kind=one.kind)
+    for span in find(memory.text, dictionary):
+        if span.kind not in UNLINKED:
+            named = entity_named(span.text, memory.worth.classification) if span.entity is None else span.entity
+            yield MENTIONS, named if named.kind or span.kind == "name" else replace(named, kind=span.kind)
 
 
 def _ends(memory: Memory, dictionary: Dictionary) -> Iterator[tuple[str, Entity]]:

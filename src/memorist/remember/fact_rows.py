@@ -116,10 +116,10 @@ def earlier(claim: Claim, known: Iterable[Claim]) -> Claim:
 
     A claim that is true from the moment it became known says nothing about its start.
     """
-    for one in known:
-        said = one.same == claim.same and one.source == claim.source and one.until == claim.until
-        if said and claim.since in (one.since, claim.known):
-            return one
+    for stated in known:
+        said = stated.same == claim.same and stated.source == claim.source and stated.until == claim.until
+        if said and claim.since in (stated.since, claim.known):
+            return stated
     return claim
 
 
@@ -147,11 +147,16 @@ class _Current:
     """The segments of a slot as they are known now."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:
-        self._names = {one.name for one in segments}
-        self._lasting = sorted((one for one in segments if one.start != one.end), key=lambda one: one.start)
-        self._starts = [one.start for one in self._lasting]
+        self._names = {segment.name for segment in segments}
+        self._lasting = sorted(
+            (segment for segment in segments if segment.start != segment.end), key=lambda one: one.start
+        )
+        self._starts = [segment.start for segment in self._lasting]
         self._replacing = {
-            claim.since: one for one in self._lasting for claim in one.claims if claim.replaces and not claim.negated
+            claim.since: segment
+            for segment in self._lasting
+            for claim in segment.claims
+            if claim.replaces and not claim.negated
         }
 
     def replacing(self, at: datetime, value: str) -> Segment | None:
@@ -267,4 +272,4 @@ def sources_of(memory: Memory) -> tuple[str, ...]:
     """The memories that this one was derived from, by its own account; one that was told directly has none."""
     claims = memory.metadata.get(CLAIMS)
     named = [memory.origin.source] if claims is None else [claim.get("source") for claim in claims]
-    return () if None in named else tuple(one for one in named if one and is_memory_id(one))
+    return () if None in named else tuple(id for id in named if id and is_memory_id(id))

@@ -139,7 +139,7 @@ class NewVersions:
     """
 
     def __init__(self, new: Iterable[Memory], known: Mapping[str, Memory], reader: Reader) -> None:
-        pairs = [(known[one.id], one) for one in new if one.id in known]
+        pairs = [(known[memory.id], memory) for memory in new if memory.id in known]
         self.relabelled = {one.id: one for before, one in pairs if says_the_same(before, one)}
         self._past = {one.id: before.archived(one).id for before, one in pairs if one.id not in self.relabelled}
         self._edits = {one.id: one for before, one in pairs if one.version > before.version}
@@ -198,7 +198,7 @@ def claims_of(
 
     A denial that rules read without a word of change ("I am not from Oslo") ends nothing, so that it is no claim.
     """
-    told = [one for one in found if by != "rules" or one.update or not one.negated][:MOST_FACTS]
+    told = [statement for statement in found if by != "rules" or statement.update or not statement.negated][:MOST_FACTS]
     return [_claim(memory, one, names[one.fact.subject], by, order) for order, one in enumerate(told)]
 
 

@@ -56,7 +56,9 @@ def erase_chosen(store: Store, choose: Callable[[Reader], tuple[Sequence[str], B
         return _erasure(gone, change.batch(reader), beside, reader)
 
     store.update(plan)
-    remove_from_noise_bank(store, [said for one in gone.values() for said in (one.text, text_without_speaker(one))])
+    remove_from_noise_bank(
+        store, [said for memory in gone.values() for said in (memory.text, text_without_speaker(memory))]
+    )
     return gone
 
 
@@ -67,7 +69,7 @@ def _facts_without(erased: set[str], reader: Reader) -> FactChange:
     dropped = set(claims_in(row for row in facts if row.id in erased))
     for slot in slots:
         claims = claims_in(row for row in reader.by_key([slot.key]) if slot.holds(row))
-        dropped |= without_basis(claims, {one for one in claims if one in dropped or one.source in erased})
+        dropped |= without_basis(claims, {stated for stated in claims if stated in dropped or stated.source in erased})
     return settle(slots, reader, amend=lambda claim: None if claim in dropped else claim)
 
 
@@ -76,11 +78,11 @@ def _erasure(gone: Mapping[str, Memory], batch: Batch, beside: Batch, reader: Re
     unmentioned, fewer = unmentioned_entities(gone, batch.links, reader)
     jobs, done = jobs_without(gone, reader)
     after, vectors = without_context_vectors(gone, reader)
-    changed = {one.id: one for one in (*after, *without_lost_words(gone, reader))}
+    changed = {memory.id: memory for memory in (*after, *without_lost_words(gone, reader))}
     return replace(
         batch,
         erased=[*gone, *unmentioned],
-        entities=[*(one for one in batch.entities if one.id not in unmentioned), *fewer],
+        entities=[*(entity for entity in batch.entities if entity.id not in unmentioned), *fewer],
         revised=[*batch.revised, *changed.values(), *beside.revised],
         vectors={**batch.vectors, **vectors},
         jobs=jobs,
@@ -99,15 +101,15 @@ def unmentioned_entities(
     """
     ours = {entry.id: entry for id in gone for entry in reader.journal(FACTS_TASK, id)}
     read = reader.entities(_names(ours.values())) if ours else []
-    others = [one for one in reader.journal(FACTS_TASK, limit=EVERY_ENTRY) if one.id not in ours] if read else []
+    others = [entry for entry in reader.journal(FACTS_TASK, limit=EVERY_ENTRY) if entry.id not in ours] if read else []
     linked = {link.target for link in _entity_links(gone, reader) if link.source in gone}
-    links = _entity_links([*linked, *(one.id for one in read)], reader)
+    links = _entity_links([*linked, *(entity.id for entity in read)], reader)
     kept = {link.target for link in (*links, *added) if link.source not in gone}
-    kept |= {one.id for one in reader.entities(_names(others))}
+    kept |= {entity.id for entity in reader.entities(_names(others))}
     lost = set(_names(ours.values())).difference(_names(others))
-    left = [one for one in read if one.id in kept]
-    fewer = [_without(one, lost) for one in left if lost.intersection(one.aliases)]
-    return sorted((linked | {one.id for one in read}) - kept | {one.id for one in fewer}), fewer
+    left = [entity for entity in read if entity.id in kept]
+    fewer = [_without(entity, lost) for entity in left if lost.intersection(entity.aliases)]
+    return sorted((linked | {entity.id for entity in read}) - kept | {entity.id for entity in fewer}), fewer
 
 
 def _entity_links(ids: Collection[str], reader: Reader) -> list[Link]:
@@ -147,15 +149,20 @@ def dependents(ids: Sequence[str], reader: Reader) -> dict[str, Memory]:
 
 def _with_counterparts(gone: Known, reader: Reader) -> dict[str, Memory]:
     """These memories with the sources of the steps among them, and the steps of the sources."""
-    lost = {(counterpart(one.origin.key), one.worth.classification) for one in gone.values() if one.origin.key}
+    lost = {
+        (counterpart(memory.origin.key), memory.worth.classification) for memory in gone.values() if memory.origin.key
+    }
     found = reader.by_key(sorted(key for key, _ in lost))
-    return {**gone, **{one.id: one for one in found if (one.origin.key, one.worth.classification) in lost}}
+    return {
+        **gone,
+        **{memory.id: memory for memory in found if (memory.origin.key, memory.worth.classification) in lost},
+    }
 
 
 def _steps(gone: Known, reader: Reader) -> dict[str, Memory]:
     """The steps of every session that loses a step or its goal."""
-    lost = [one for one in gone.values() if _of_a_session(one)]
-    sessions = {(one.origin.session or "", one.worth.classification) for one in lost}
+    lost = [memory for memory in gone.values() if _of_a_session(memory)]
+    sessions = {(memory.origin.session or "", memory.worth.classification) for memory in lost}
     return {
         step.id: step
         for session, classification in sorted(sessions)
@@ -203,26 +210,29 @@ def _is_still_supported(memory: Memory, rests: Collection[str], gone: Known, rea
 
 
 def _words(memories: Iterable[Memory]) -> set[str]:
-    return {word for one in memories for word in content_stems(one.text)}
+    return {word for memory in memories for word in content_stems(memory.text)}
 
 
 def without_basis(claims: Iterable[Claim], dropped: Collection[Claim]) -> set[Claim]:
     """The dropped claims of a slot, and the denials of values that nobody claims any more."""
     left = [claim for claim in claims if claim not in dropped]
     said = {claim.same for claim in left if not claim.negated}
-    return {*dropped, *(one for one in left if one.negated and one.source is None and one.same not in said)}
+    return {
+        *dropped,
+        *(stated for stated in left if stated.negated and stated.source is None and stated.same not in said),
+    }
 
 
 def without_lost_words(gone: Known, reader: Reader) -> list[Memory]:
     """Remaining memories that change because they lose words which only the forgotten ones contained."""
-    classes = sorted({one.worth.classification for one in gone.values()})
+    classes = sorted({memory.worth.classification for memory in gone.values()})
     alike = [{id: one for id, one in gone.items() if one.worth.classification == each} for each in classes]
-    return [one for each, some in zip(classes, alike, strict=True) for one in _without_words(some, each, reader)]
+    return [memory for each, some in zip(classes, alike, strict=True) for memory in _without_words(some, each, reader)]
 
 
 def _without_words(gone: Known, classification: int, reader: Reader) -> list[Memory]:
     steps = {id: one for id, one in _steps(gone, reader).items() if id not in gone}
-    keyed = reader.by_key([session_key(one.origin.session) for one in steps.values() if one.origin.session])
+    keyed = reader.by_key([session_key(step.origin.session) for step in steps.values() if step.origin.session])
     goals = [goal for goal in keyed if goal.worth.classification == classification]
     lost = _words(gone.values()) - _words([*steps.values(), *(goal for goal in goals if goal.id not in gone)])
     bases = reader.get([one for one, base in _pairs(gone, reader) if base in gone and one not in gone])
@@ -231,7 +241,7 @@ def _without_words(gone: Known, classification: int, reader: Reader) -> list[Mem
         *(_without_findings(step, lost) for step in steps.values()),
         *_without_lost_aliases(intents, gone, reader),
     ]
-    return [one for one in changed if one not in (steps.get(one.id), intents.get(one.id))]
+    return [memory for memory in changed if memory not in (steps.get(memory.id), intents.get(memory.id))]
 
 
 def _without_findings(step: Memory, lost: Collection[str]) -> Memory:
@@ -246,7 +256,7 @@ def _without_lost_aliases(intents: Known, gone: Known, reader: Reader) -> Iterat
     rests = _bases(intents, reader)
     for id, intent in intents.items():
         left = reader.get([base for base in rests[id] if base not in gone]).values()
-        wordings = {canonical(one.metadata.get("intent") or "") for one in left}
+        wordings = {canonical(memory.metadata.get("intent") or "") for memory in left}
         aliases = [alias for alias in intent.metadata.get("aliases", ()) if canonical(alias) in wordings]
         rest = {name: value for name, value in intent.metadata.items() if name != "aliases"}
         yield replace(intent, metadata={**rest, "aliases": aliases} if aliases else rest)
@@ -254,7 +264,7 @@ def _without_lost_aliases(intents: Known, gone: Known, reader: Reader) -> Iterat
 
 def without_context_vectors(gone: Known, reader: Reader) -> tuple[list[Memory], dict[str, Vectors]]:
     """Turns that were embedded together with a forgotten one, and their remaining vectors."""
-    after = {one.id: one for one in turns_after(list(gone.values()), reader)}
+    after = {turn.id: turn for turn in turns_after(list(gone.values()), reader)}
     together = {id: views for id, views in reader.vectors(list(after)).items() if CONTEXT in views}
     vectors = {id: _without_view(views, CONTEXT) for id, views in together.items()}
     return [after[id] for id in vectors], vectors
@@ -269,9 +279,9 @@ def _without_view(vectors: Vectors, view: str) -> Vectors:
 def jobs_without(gone: Known, reader: Reader) -> tuple[list[Job], list[tuple[str, str]]]:
     """The jobs that lose some of their memories, and the jobs to drop."""
     sessions = {
-        (mark_name(COMMIT_TASK, one.worth.classification), one.origin.session)
-        for one in gone.values()
-        if one.origin.session is not None and one.origin.key == session_key(one.origin.session)
+        (mark_name(COMMIT_TASK, memory.worth.classification), memory.origin.session)
+        for memory in gone.values()
+        if memory.origin.session is not None and memory.origin.key == session_key(memory.origin.session)
     }
     left: list[Job] = []
     dropped: list[tuple[str, str]] = []

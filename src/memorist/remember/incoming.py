@@ -60,17 +60,17 @@ def without(texts: Batch, ids: Set[str], entries: Sequence[Entry]) -> Batch:
         return texts
     return replace(
         texts,
-        memories=[one for one in texts.memories if one.id not in ids],
+        memories=[memory for memory in texts.memories if memory.id not in ids],
         vectors={id: views for id, views in texts.vectors.items() if id not in ids},
         links=[link for link in texts.links if link.source not in ids],
         jobs=[job for job in texts.jobs if job.subject not in ids],
-        journal=[*(one for one in texts.journal if ids.isdisjoint(one.subjects)), *entries],
+        journal=[*(entry for entry in texts.journal if ids.isdisjoint(entry.subjects)), *entries],
     )
 
 
 def with_followers(batch: Batch, reader: Reader) -> Batch:
     """The batch with stored turns that get new vectors because another turn now stands before them."""
-    written = {one.id for one in (*batch.memories, *batch.revised)}
+    written = {memory.id for memory in (*batch.memories, *batch.revised)}
     followers = [id for id in batch.vectors if id not in written]
     if not followers:
         return batch

@@ -103,7 +103,10 @@ def restored(memory: Memory, difference: Mapping[str, Mapping[str, Any]]) -> Mem
 
 def _flags(now: Sequence[str], before: Sequence[str], after: Sequence[str]) -> list[str]:
     added, removed = set(after) - set(before), set(before) - set(after)
-    return [*(flag for flag in now if flag not in added), *(one for one in before if one in removed - set(now))]
+    return [
+        *(flag for flag in now if flag not in added),
+        *(earlier for earlier in before if earlier in removed - set(now)),
+    ]
 
 
 def changes(pairs: Iterable[tuple[Memory, Memory]]) -> dict[str, Any]:

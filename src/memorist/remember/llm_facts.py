@@ -35,20 +35,22 @@ class FactReader:
         """The jobs that have new memories read; none without a model."""
         if self._askers.models.of(STEP) is None:
             return []
-        ids = [one.id for one in memories if one.kind in FACT_KINDS]
+        ids = [memory.id for memory in memories if memory.kind in FACT_KINDS]
         groups = [ids[start : start + BATCH] for start in range(0, len(ids), BATCH)]
         return [Job(FACTS_TASK, " ".join(group), self._clock.now()) for group in groups]
 
     def work(self, job: Job, writer: Writer) -> None:
         """Have the memories of a job read, and keep the facts that they state."""
         memories = list(self._store.get(job.subject.split()).values())
-        known = {one.id: self._known(one) for one in memories}
-        unread = [one for one in memories if known[one.id] is None]
-        known |= dict(zip([one.id for one in unread], self._read(unread, writer), strict=True))
+        known = {memory.id: self._known(memory) for memory in memories}
+        unread = [memory for memory in memories if known[memory.id] is None]
+        known |= dict(zip([row.id for row in unread], self._read(unread, writer), strict=True))
         for memory in memories:
             read = known[memory.id] or Extracted()
-            found = [_statement(one) for one in read.statements]
-            writer.add_facts(memory, found, [writer.derived_record(_entity(one, memory)) for one in read.entities])
+            found = [_statement(statement) for statement in read.statements]
+            writer.add_facts(
+                memory, found, [writer.derived_record(_entity(entity, memory)) for entity in read.entities]
+            )
 
     def _read(self, memories: Sequence[Memory], writer: Writer) -> list[Extracted]:
         asker = self._askers.for_extraction()
@@ -60,7 +62,8 @@ class FactReader:
         read = facts(asker, sources)
         parts = [
             Extracted(
-                _named_in(source.text, read), tuple(one for one in read.statements if one.number == source.number)
+                _named_in(source.text, read),
+                tuple(statement for statement in read.statements if statement.number == source.number),
             )
             for source in sources
         ]
@@ -68,7 +71,7 @@ class FactReader:
             one.id: writer.derived_record(self._entry(one, part)) for one, part in zip(memories, parts, strict=True)
         }
         self._store.update(
-            lambda reader: Batch(journal=[entries[one.id] for one in memories if is_as_read(one, reader)])
+            lambda reader: Batch(journal=[entries[memory.id] for memory in memories if is_as_read(memory, reader)])
         )
         return parts
 
@@ -91,7 +94,7 @@ class FactReader:
 def _named_in(text: str, read: Extracted) -> tuple[NamedAnswer, ...]:
     """The entities that a text names, each with the names that occur in the text: they are forgotten with it."""
     said = fold(text)
-    there = [(one, tuple(alias for alias in one.aliases if fold(alias) in said)) for one in read.entities]
+    there = [(entity, tuple(alias for alias in entity.aliases if fold(alias) in said)) for entity in read.entities]
     return tuple(replace(one, aliases=aliases) for one, aliases in there if aliases or fold(one.name) in said)
 
 
@@ -117,17 +120,17 @@ def _start(day: date | None) -> datetime | None:
 
 def _to_data(read: Extracted) -> dict[str, Any]:
     return {
-        "entities": [[one.name, one.kind, list(one.aliases)] for one in read.entities],
+        "entities": [[entity.name, entity.kind, list(entity.aliases)] for entity in read.entities],
         "statements": [
             {
-                "fact": [one.subject, one.relation, one.object],
-                "quote": one.quote,
-                "negated": one.negated,
-                "since": one.since and one.since.isoformat(),
-                "until": one.until and one.until.isoformat(),
-                "confidence": one.confidence,
+                "fact": [statement.subject, statement.relation, statement.object],
+                "quote": statement.quote,
+                "negated": statement.negated,
+                "since": statement.since and statement.since.isoformat(),
+                "until": statement.until and statement.until.isoformat(),
+                "confidence": statement.confidence,
             }
-            for one in read.statements
+            for statement in read.statements
         ],
     }
 

@@ -213,4 +213,4 @@ def _strings(value: object) -> Iterator[str]:
     elif isinstance(value, Mapping):
         yield from (text for pair in cast("Mapping[object, object]", value).items() for text in _strings(pair))
     elif isinstance(value, list | tuple):
-        yield from (text for one in cast("Sequence[object]", value) for text in _strings(one))
+        yield from (text for member in cast("Sequence[object]", value) for text in _strings(member))

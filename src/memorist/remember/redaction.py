@@ -74,10 +74,10 @@ def secrets_in_texts(texts: Iterable[str], plain: set[str]) -> dict[str, str]:
         secrets = secrets_in(text)
         if not secrets and len(text) <= LABEL:
             plain.add(text)
-        for one in secrets:
-            secret = text[one.start : one.end]
+        for span in secrets:
+            secret = text[span.start : span.end]
             for form in (secret, secret.strip(_QUOTES).rstrip(_AFTER)):
-                found.setdefault(form, one.kind)
+                found.setdefault(form, span.kind)
     return found
 
 
@@ -89,7 +89,7 @@ def redact(value: T, found: Mapping[str, str]) -> T:
 @cache
 def _text_fields(record: type[Any]) -> tuple[str, ...]:
     untouched = _UNTOUCHED.get(record, ())
-    return tuple(one.name for one in fields(record) if one.name not in untouched) if is_dataclass(record) else ()
+    return tuple(field.name for field in fields(record) if field.name not in untouched) if is_dataclass(record) else ()
 
 
 @cache
@@ -122,16 +122,16 @@ def _collect(value: object, found: list[str]) -> None:
         found.append(value)
     elif isinstance(value, list | tuple):
         several = cast("Sequence[object]", value)
-        for one in several:
-            _collect(one, found)
-        if isinstance(value, list) and len(several) == 2 and all(isinstance(one, str) for one in several):
+        for member in several:
+            _collect(member, found)
+        if isinstance(value, list) and len(several) == 2 and all(isinstance(member, str) for member in several):
             found.append(f"{several[0]}: {several[1]}")
     elif get := _texts_getter(kind):
-        for one in get(value):
-            if type(one) is str:
-                found.append(one)
-            elif type(one) not in _WITHOUT_TEXT:
-                _collect(one, found)
+        for inner in get(value):
+            if type(inner) is str:
+                found.append(inner)
+            elif type(inner) not in _WITHOUT_TEXT:
+                _collect(inner, found)
         found.extend(_stated(value))
     elif isinstance(value, Mapping):
         pairs = cast("Mapping[str, object]", value)
@@ -157,9 +157,9 @@ def _stated(value: object) -> Iterator[str]:
         if (fact := value.fact) is None:
             return
         claims = cast("Sequence[Mapping[str, Any]]", value.metadata.get(CLAIMS, ()))
-        for one in (fact.object, *(claim.get("value") for claim in claims)):
-            yield f"{fact.relation}: {one}"
-            yield f"{fact.subject}: {one}"
+        for stated in (fact.object, *(claim.get("value") for claim in claims)):
+            yield f"{fact.relation}: {stated}"
+            yield f"{fact.subject}: {stated}"
     elif isinstance(value, Entry):
         slot, claim = (cast("Mapping[str, Any]", value.data.get(name) or {}) for name in ("slot", "claim"))
         yield f"{slot.get('relation')}: {claim.get('value')}"
@@ -170,14 +170,14 @@ def _mask(value: object, found: Mapping[str, str]) -> object:
         return value
     if isinstance(value, str):
         text = mask_secrets(value)
-        for secret in sorted([one for one in found if one in text], key=len, reverse=True):
+        for secret in sorted([piece for piece in found if piece in text], key=len, reverse=True):
             text = _without(text, secret, f"[secret: {found[secret]}]")
         return text
     if isinstance(value, Mapping):
         pairs = cast("Mapping[str, object]", value).items()
         return {cast("str", _mask(name, found)): _mask(one, found) for name, one in pairs}
     if isinstance(value, list | tuple):
-        items = [_mask(one, found) for one in cast("Sequence[object]", value)]
+        items = [_mask(item, found) for item in cast("Sequence[object]", value)]
         return tuple(items) if isinstance(value, tuple) else items
     names = _text_fields(type(value))
     made = (

@@ -40,7 +40,7 @@ def is_as_read(memory: Memory, reader: Reader) -> bool:
 
 def check_as_read(memories: Iterable[Memory], reader: Reader) -> None:
     """Refuse to write what was made from memories that others have changed or forgotten since."""
-    read = {one.id: one for one in memories}
+    read = {memory.id: memory for memory in memories}
     now = reader.get(list(read)) if read else {}
     for id, one in read.items():
         if id not in now or replace(now[id], usage=one.usage) != one:
@@ -49,8 +49,8 @@ def check_as_read(memories: Iterable[Memory], reader: Reader) -> None:
 
 def check_names(entities: Iterable[Entity], reader: Reader) -> None:
     """Refuse to write names that were read in the store and forgotten since."""
-    read = {one.id: one for one in entities}
-    now = {one.id: {one.name, *one.aliases} for one in reader.entities_by_id(list(read))} if read else {}
+    read = {entity.id: entity for entity in entities}
+    now = {entity.id: {entity.name, *entity.aliases} for entity in reader.entities_by_id(list(read))} if read else {}
     for id, one in read.items():
         if not now.get(id, set[str]()).issuperset((one.name, *one.aliases)):
             raise ChangedMeanwhile(id)

@@ -45,7 +45,7 @@ def tags_of(memories: Iterable[Memory], named: Names) -> MemoryTags:
 
 def with_tags(batch: Batch, vectors: Mapping[str, Vectors]) -> Batch:
     """A batch with the tags of its new texts and of the facts that it settles; `vectors` are those of new tags."""
-    facts = [one for one in batch.revised if one.fact is not None and one.version_of is None]
+    facts = [memory for memory in batch.revised if memory.fact is not None and memory.version_of is None]
     tags = tags_of([*batch.memories, *facts], names_in(batch.entities, batch.links))
     return replace(
         batch,
@@ -57,18 +57,20 @@ def with_tags(batch: Batch, vectors: Mapping[str, Vectors]) -> Batch:
 
 def tag_known(memories: Sequence[Memory], store: Store, embedder: StoreEmbedder | None, find: Find) -> None:
     """Tag known memories that have no tags, because no recipe followed tags when they were written."""
-    tagged = {link.source for link in store.links([one.id for one in memories], MEMBERSHIP)}
-    bare = [one for one in memories if one.id not in tagged]
+    tagged = {link.source for link in store.links([memory.id for memory in memories], MEMBERSHIP)}
+    bare = [memory for memory in memories if memory.id not in tagged]
     if not bare:
         return
-    facts = facts_stated_by({one.id for one in bare}, store)
+    facts = facts_stated_by({memory.id for memory in bare}, store)
     tags = tags_of([*bare, *facts], names_in(*about(bare, store.entities_by_prefix, find)))
     rows = list(tags.rows.values())
     vectors = embedder.vectors(rows) if embedder and rows else {}
 
     def plan(reader: Reader) -> Batch:
-        there = {id: one.text for id, one in reader.get([one.id for one in (*bare, *facts)]).items()}
-        current = all(there.get(one.id) == one.text for one in (*bare, *facts))  # some may be forgotten meanwhile
+        there = {id: one.text for id, one in reader.get([memory.id for memory in (*bare, *facts)]).items()}
+        current = all(
+            there.get(memory.id) == memory.text for memory in (*bare, *facts)
+        )  # some may be forgotten meanwhile
         return Batch(rows, vectors, tags.links) if current else Batch()
 
     store.update(plan)
@@ -97,9 +99,11 @@ def labels_of(memory: Memory, names: Sequence[str] = ()) -> tuple[str, ...]:
     named = _labels(names)[:MOST_NAMES]
     words = {word for name in named for word in name.split()}
     concepts = (
-        one for one in phrases(without_labels(memory.text)) if len(one.words) > 1 and words.isdisjoint(one.words)
+        phrase
+        for phrase in phrases(without_labels(memory.text))
+        if len(phrase.words) > 1 and words.isdisjoint(phrase.words)
     )
-    return tuple(dict.fromkeys((*given, *named, *_labels(one.text for one in concepts)[:MOST_CONCEPTS])))
+    return tuple(dict.fromkeys((*given, *named, *_labels(concept.text for concept in concepts)[:MOST_CONCEPTS])))
 
 
 def _labels(texts: Iterable[str]) -> tuple[str, ...]:

@@ -188,7 +188,7 @@ class _Line:
     def _end(self, at: datetime, claim: Claim) -> None:
         """A value ends, as far as the claim may say so; a denial of another value is kept in an empty segment."""
         name = self._open.get(claim.same)
-        if name is not None and (claim.replaces or all(one == claim for one in self._segments[name].claims)):
+        if name is not None and (claim.replaces or all(stated == claim for stated in self._segments[name].claims)):
             self._set(_with(self._segments[name], claim))
             self._close(at, name)
         elif claim.negated:

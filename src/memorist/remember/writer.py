@@ -198,7 +198,7 @@ class Writer:
 
     def _admitted(self, secrets: dict[str, str], records: Sequence[Record]) -> list[Record]:
         clean = [self._gates.record(record, secrets) for record in records]
-        checked = self._checked([one.memory for one in clean if isinstance(one, Kept)], (size, instructions))
+        checked = self._checked([row.memory for row in clean if isinstance(row, Kept)], (size, instructions))
         marked = {memory.id: memory for memory in checked.memories}
         entries: list[Record] = list(checked.entries)
         for place, (given, record) in enumerate(zip(records, clean, strict=True)):
@@ -224,7 +224,7 @@ class Writer:
 
     def _prepared(self, checked: Checked, *, embed: bool = True) -> Incoming:
         known = checked.known
-        asked = [one.id for one in checked.memories if one.id not in known]
+        asked = [memory.id for memory in checked.memories if memory.id not in known]
         known = {**{id: one for id, one in known.items() if one}, **(self._store.get(asked) if asked else {})}
         new = list(number_turns(new_or_changed(checked.memories, known), self._store))
         if self._extract:
@@ -238,7 +238,7 @@ class Writer:
             return alike
 
         entities, links = about(new, noted, self._find) if self._extract and new else ([], [])
-        names = [one for one in alike if one.id in {link.target for link in links}]
+        names = [entity for entity in alike if entity.id in {link.target for link in links}]
         return Incoming(checked, tuple(new), vectors, entities, links, near.all, names)
 
     def _kept(
@@ -258,16 +258,18 @@ class Writer:
             else:
                 outcome = done.outcomes.pop(id, Outcome.KNOWN)  # the next one with this id repeats it
                 answers.append(Remembered.of(there[id], outcome, answer.decisions))
-        if self._tags and (known := [one for one in answers if one.outcome is Outcome.KNOWN]):
+        if self._tags and (known := [reply for reply in answers if reply.outcome is Outcome.KNOWN]):
             from memorist.remember.tags import tag_known
 
             tag_known(known, self._store, self.embedder, self._find)
-        return Written(answers, frozenset(one.id for one in answers if one.outcome in NEW), done.has_jobs)
+        return Written(answers, frozenset(answer.id for answer in answers if answer.outcome in NEW), done.has_jobs)
 
     def _write(self, incoming: Incoming, *, gated: bool) -> _Decided:
         memories, done = incoming.memories, _Decided()
-        before = self._store.get([one.id for one in memories if one.version > 1])
-        read = [one for one in memories if one.id not in before or not says_the_same(before[one.id], one)]
+        before = self._store.get([memory.id for memory in memories if memory.version > 1])
+        read = [
+            memory for memory in memories if memory.id not in before or not says_the_same(before[memory.id], memory)
+        ]
         stated = self._stated(read)
         claimed = [pair for found in stated.values() for pair in found]
         texts = replace(incoming.batch(), jobs=self._follow_up_jobs(read))
@@ -276,29 +278,33 @@ class Writer:
 
         def plan(reader: Reader) -> Batch:
             incoming.check(reader)
-            known = reader.get([one.id for one in memories])  # another process may have been faster
+            known = reader.get([memory.id for memory in memories])  # another process may have been faster
             new = new_or_changed(memories, known)
             batch = texts
             if gated:
                 again = self._gates.check_again(new, reader)
-                done.known = {one.memory.id: one.id for one in again.answers if one.id != one.memory.id}
+                done.known = {answer.memory.id: answer.id for answer in again.answers if answer.id != answer.memory.id}
                 new, batch = list(again.memories), without(texts, done.known.keys(), again.entries)
-            done.outcomes = {one.id: Outcome.MERGED if one.id in known else Outcome.KEPT for one in new}
+            done.outcomes = {memory.id: Outcome.MERGED if memory.id in known else Outcome.KEPT for memory in new}
             versions = NewVersions(new, known, reader)
-            claims = by_slot([pair for one in new for pair in stated.get(one.id, ())])
+            claims = by_slot([pair for memory in new for pair in stated.get(memory.id, ())])
             change = settle(versions.slots(claims), reader, fresh, versions.amend)
             batch = change.batch(reader, versions.batch(batch, reader))
             return with_tags(with_followers(batch, reader))
 
         written = self._store.update(plan, with_tags(texts))
-        done.written = {one.id: one for one in written if done.outcomes.get(one.id) is Outcome.KEPT}
-        self._learn_noise([one for one in memories if not stated.get(one.id)])
+        done.written = {memory.id: memory for memory in written if done.outcomes.get(memory.id) is Outcome.KEPT}
+        self._learn_noise([memory for memory in memories if not stated.get(memory.id)])
         return done
 
     def _learn_noise(self, memories: Sequence[Memory]) -> None:
         """Add to the noise bank what was said without content: no fact, no name, no date, and only stop words."""
-        unflagged = [one for one in memories if one.kind is Kind.EPISODIC and not one.mentions and not one.worth.flags]
-        empty = [said for one in unflagged if is_filler(said := text_without_speaker(one)) and not entities(said)]
+        unflagged = [
+            memory
+            for memory in memories
+            if memory.kind is Kind.EPISODIC and not memory.mentions and not memory.worth.flags
+        ]
+        empty = [said for memory in unflagged if is_filler(said := text_without_speaker(memory)) and not entities(said)]
         if empty and self.embedder:
             from memorist.models.noise_bank import learn_noise
 
@@ -308,15 +314,15 @@ class Writer:
     def _stated(self, memories: Sequence[Memory]) -> dict[str, list[tuple[Slot, Claim]]]:
         """The claims that the rules read in texts, by the id of the text."""
         found = {
-            one.id: statements(one.text, speaker=one.origin.speaker, at=one.times.valid_from)
-            for one in memories
-            if self._extract and one.kind in FACT_KINDS
+            memory.id: statements(memory.text, speaker=memory.origin.speaker, at=memory.times.valid_from)
+            for memory in memories
+            if self._extract and memory.kind in FACT_KINDS
         }
-        names = self._canonical([one.fact.subject for some in found.values() for one in some])
-        return {one.id: claims_of(one, found.get(one.id, ()), names, "rules") for one in memories}
+        names = self._canonical([statement.fact.subject for some in found.values() for statement in some])
+        return {memory.id: claims_of(memory, found.get(memory.id, ()), names, "rules") for memory in memories}
 
     def _claims_of(self, memory: Memory, found: Sequence[Statement]) -> list[tuple[Slot, Claim]]:
-        return claims_of(memory, found, self._canonical([one.fact.subject for one in found]), "model")
+        return claims_of(memory, found, self._canonical([statement.fact.subject for statement in found]), "model")
 
     def _clean(self, slot: Slot, claim: Claim) -> tuple[Slot, Claim]:
         """A claim that a model read, as the gates leave it."""

@@ -32,7 +32,7 @@ class Dictionary:
     def add(self, entities: Iterable[Entity]) -> None:
         """Know further entities."""
         for entity in entities:
-            for name in dict.fromkeys(_key(one) for one in (entity.name, *entity.aliases)):
+            for name in dict.fromkeys(_key(alias) for alias in (entity.name, *entity.aliases)):
                 if name:
                     self._add(name, entity)
 

@@ -269,21 +269,21 @@ def entities(text: str, known: Known = nobody, *, dates: Sequence[DateSpan] | No
     runs = _apart(found, free)
     resolved = _resolved(runs, known)
     every = [*free, *_named(head, runs, resolved), *_handles_known(free, known)]
-    return sorted({(one.begin, one.stop): one for one in every}.values(), key=lambda one: (one.begin, one.stop))
+    return sorted({(span.begin, span.stop): span for span in every}.values(), key=lambda one: (one.begin, one.stop))
 
 
 def _without_overlap(found: Iterable[NamedSpan]) -> list[NamedSpan]:
     """The first and longest of the spans that overlap."""
     kept: list[NamedSpan] = []
-    for one in sorted(found, key=lambda one: (one.begin, -one.stop)):
-        if not kept or one.begin >= kept[-1].stop:
-            kept.append(one)
+    for span in sorted(found, key=lambda one: (one.begin, -one.stop)):
+        if not kept or span.begin >= kept[-1].stop:
+            kept.append(span)
     return kept
 
 
 def _apart(runs: Iterable[NameRun], taken: Sequence[NamedSpan]) -> list[NameRun]:
     """The runs that overlap nothing that is taken; both are in order and without overlap."""
-    stops = [one.stop for one in taken]
+    stops = [span.stop for span in taken]
     after = ((run, bisect_right(stops, run.begin)) for run in runs)
     return [run for run, place in after if place == len(taken) or run.stop <= taken[place].begin]
 
@@ -316,9 +316,9 @@ def _common(name: str) -> bool:
 
 def _handles_known(found: Sequence[NamedSpan], known: Known) -> Iterator[NamedSpan]:
     """Handles and addresses that are an alias of a known entity."""
-    asked = [one for one in found if one.kind in {"handle", "email"}]
-    entities = known([one.text for one in asked]) if asked else ()
+    asked = [span for span in found if span.kind in {"handle", "email"}]
+    entities = known([span.text for span in asked]) if asked else ()
     by_name = {name.casefold(): entity for entity in entities for name in (entity.name, *entity.aliases)}
-    for one in asked:
-        if entity := by_name.get(one.text.casefold()):
-            yield replace(one, entity=entity)
+    for span in asked:
+        if entity := by_name.get(span.text.casefold()):
+            yield replace(span, entity=entity)

@@ -134,7 +134,7 @@ _REGION = lazy(rf",\s+(?={CAPITAL})")
 def place(text: str, begin: int, stop: int) -> Spans:
     """A well-known place in any case, or a capitalised name with a well-known region after a comma."""
     spans = _place(text, begin, stop)
-    known = [part.strip().lower() in PLACES for one in spans for part in text[slice(*one)].split(",")]
+    known = [part.strip().lower() in PLACES for span in spans for part in text[slice(*span)].split(",")]
     return spans if any(known) else []
 
 

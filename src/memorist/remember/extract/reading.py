@@ -270,8 +270,8 @@ def statements(text: str, *, speaker: str | None, at: datetime, addressee: str |
         said = list(_sentence_statements(sentence, people, moment))
         taken_back = said and _TAKEN_BACK.match(own_words, sentence.stop)
         if said and not taken_back and asserts(own_words[sentence.begin : sentence.stop]):
-            for one in said:
-                found.setdefault(one.fact, one)
+            for saying in said:
+                found.setdefault(saying.fact, saying)
     return list(islice(found.values(), MOST_STATEMENTS))
 
 
@@ -294,7 +294,7 @@ def _sentence_statements(sentence: Sentence, people: People, at: datetime) -> It
         if made and (is_doubted(text[begin:stop]) or _LIMITED.match(text, stop, sentence.stop)):
             made = []
         before = subject if made else None
-        yield from (one for one in made if not _denied(one, said))
+        yield from (statement for statement in made if not _denied(statement, said))
 
 
 def _denied(statement: Statement, sentence: str) -> bool:

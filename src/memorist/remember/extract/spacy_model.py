@@ -35,8 +35,8 @@ class SpacyModel:
     def entities(self, text: str, known: Known = nobody) -> list[NamedSpan]:
         """What the rules find, with the model's kind where theirs is unknown, and what only the model finds."""
         found = list(self._named(text[:LONGEST_TEXT]))
-        by_rules = [_with_kind(one, found) for one in entities(text, known)]
-        alone = [one for one in found if not any(_overlap(one, other) for other in by_rules)]
+        by_rules = [_with_kind(entity, found) for entity in entities(text, known)]
+        alone = [span for span in found if not any(_overlap(span, other) for other in by_rules)]
         return sorted([*by_rules, *alone], key=lambda one: (one.begin, one.stop))
 
     def _named(self, text: str) -> Iterator[NamedSpan]:

@@ -165,7 +165,7 @@ def _places(pieces: list[str], memory: Memory, context: GateContext) -> dict[str
     """The ids of the memories that hold each piece; pieces without any are left out."""
     where: dict[str, list[str]] = {}
     for piece in pieces[:MOST_LINES]:
-        if known := [one for one in context.holding(piece, memory.scope) if one != memory.id]:
+        if known := [id for id in context.holding(piece, memory.scope) if id != memory.id]:
             where[piece] = known
     return where
 

@@ -104,8 +104,8 @@ class GateContext:
     def holding(self, piece: str, scope: str) -> Iterator[str]:
         """The ids of the memories of a scope that contain a piece of `pieces_of`."""
         for memory in self._unread:
-            for one in pieces_in(memory, self.pieces):
-                self._pieces.setdefault((memory.scope, one), memory.id)
+            for judged in pieces_in(memory, self.pieces):
+                self._pieces.setdefault((memory.scope, judged), memory.id)
         self._unread.clear()
         if (scope, piece) in self._pieces:
             yield self._pieces[scope, piece]

@@ -35,7 +35,7 @@ def vectors_of(
     embedded = store.embedded([memory.id for memory in kept])
     lacking = [memory for memory in kept if memory.id not in embedded]
     texts: dict[str, dict[str, str]] = {
-        one.id: {TEXT: one.text} for one in (*findings.memories.values(), *findings.wanted.values(), *lacking)
+        memory.id: {TEXT: memory.text} for memory in (*findings.memories.values(), *findings.wanted.values(), *lacking)
     }
     for procedure, intent in findings.wanted.items():
         texts[procedure][INTENT_VIEW] = intent.text
@@ -186,7 +186,10 @@ class Committer:
         """Steps with what an extractor read in them, as the gates leave it."""
         turns, clean = turns_of(steps), self.writer.derived_text
         found = extractor.annotate(goal, turns) if turns else ()
-        found = [replace(one, state=clean(one.state), subgoal=clean(one.subgoal)) for one in found]
+        found = [
+            replace(annotation, state=clean(annotation.state), subgoal=clean(annotation.subgoal))
+            for annotation in found
+        ]
         return annotate_steps(steps, turns, found, goal)
 
     def _checked(self, findings: Findings) -> Incoming:

@@ -52,7 +52,7 @@ class Resolved:
 def resolve(intents: Iterable[Memory], vectors: Mapping[str, Vector], store: Store) -> Resolved:
     """Drop from a cosine of 0.95 on, merge from 0.80 on; without vectors, by the words that intents share."""
     resolved = Resolved()
-    for intent in {one.id: one for one in intents}.values():
+    for intent in {memory.id: memory for memory in intents}.values():
         if store.get([intent.id]):
             resolved.chosen[intent.id] = intent.id
             continue
@@ -75,8 +75,8 @@ def _known(intent: Memory, vectors: Mapping[str, Vector], store: Store) -> dict[
 def _fresh(intent: Memory, vectors: Mapping[str, Vector], others: Iterable[Memory]) -> dict[str, float]:
     row = vectors.get(intent.id)
     if row is not None:
-        return {one.id: float(row @ vectors[one.id]) for one in others}
-    return {one.id: overlap(content_stems(one.text), content_stems(intent.text)) for one in others}
+        return {memory.id: float(row @ vectors[memory.id]) for memory in others}
+    return {memory.id: overlap(content_stems(memory.text), content_stems(intent.text)) for memory in others}
 
 
 WORKED, FAILED = 0.9, 0.1
@@ -153,7 +153,7 @@ def statements(turns: Sequence[AgentStep]) -> tuple[Proposition, ...]:
             if sure is not None:
                 found.setdefault(" ".join(sentence.casefold().split()), _proposition(sentence, sure))
     best = sorted(found.values(), key=lambda one: -one.confidence)[:MOST]
-    return tuple(one for one in found.values() if one in best)
+    return tuple(proposition for proposition in found.values() if proposition in best)
 
 
 def _how_sure(sentence: str) -> float | None:

@@ -242,7 +242,7 @@ class SessionRun:
     def not_learnt_from(self) -> frozenset[str]:
         """The ids of the steps after the last commit, and of their sources."""
         keys = [step_key(self.id, number) for number in range(self.learnt + 1, self.steps + 1)]
-        return frozenset(_step_id(self.memory, one) for key in keys for one in (key, source_key(key)))
+        return frozenset(_step_id(self.memory, step_key) for key in keys for step_key in (key, source_key(key)))
 
     def revised(self, **metadata: Any) -> Memory:
         """Its memory with other metadata."""
@@ -251,7 +251,11 @@ class SessionRun:
 
 def run_of(reader: Reader, id: str) -> SessionRun | None:
     """The session with an id, or None."""
-    found = [one for one in reader.by_key([session_key(id)]) if one.version_of is None and one.kind is Kind.SOURCE]
+    found = [
+        memory
+        for memory in reader.by_key([session_key(id)])
+        if memory.version_of is None and memory.kind is Kind.SOURCE
+    ]
     return SessionRun(id, found[-1]) if found else None
 
 

@@ -184,7 +184,7 @@ class Log:
         draft = replace(incoming.batch_as(step), memories=[step, source_of(step)])
         kept = self.store.update(plan, draft)[0]
         decisions = incoming.checked.answers[0].decisions
-        return Remembered.of(kept, outcome, [rename_decision(one, kept) for one in decisions])
+        return Remembered.of(kept, outcome, [rename_decision(decision, kept) for decision in decisions])
 
     def _run(self, reader: Reader, id: str) -> SessionRun:
         run = run_of(reader, id)
@@ -306,7 +306,7 @@ class Sessions:
         if run is None:
             return None
         last = turns_of(run.steps_after(max(0, run.steps - STEPS_IN_CONTEXT), self._store))
-        steps = [step_text(_as_line(one.observation), _as_line(one.action)).replace("\n", " ") for one in last]
+        steps = [step_text(_as_line(step.observation), _as_line(step.action)).replace("\n", " ") for step in last]
         return Surroundings(_as_line(run.goal or ""), tuple(steps), run.not_learnt_from())
 
 
