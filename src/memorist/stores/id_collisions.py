@@ -16,7 +16,7 @@ from memorist.ports import Batch, Reader
 
 def move_collisions(batch: Batch, foreign: Sequence[Memory], reader: Reader) -> Batch:
     """The batch with other memories moved out of its way, with all they have but their journal."""
-    rows = {row.id: row for one in foreign for row in (*reader.history(one.id), one)}
+    rows = {row.id: row for memory in foreign for row in (*reader.history(memory.id), memory)}
     ids = {id: fingerprint("apart", id, row.worth.classification) for id, row in rows.items()}
     links = reader.links(list(ids))
 
@@ -32,7 +32,7 @@ def move_collisions(batch: Batch, foreign: Sequence[Memory], reader: Reader) -> 
         erased=[*batch.erased, *ids],
         revised=[*moved, *citing, *batch.revised],
         vectors={**{ids[id]: views for id, views in reader.vectors(list(ids)).items()}, **batch.vectors},
-        links=[*(replace(one, source=name(one.source), target=name(one.target)) for one in links), *batch.links],
+        links=[*(replace(link, source=name(link.source), target=name(link.target)) for link in links), *batch.links],
         usage={**{ids[id]: row.usage for id, row in rows.items() if row.usage is not None}, **batch.usage},
     )
 

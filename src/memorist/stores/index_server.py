@@ -166,7 +166,7 @@ class ServerIndex:
 
     def _sparse(self, manifest: IndexManifest, listed: dict[str, Listed]) -> PagedFile | None:
         path = self._file.path.with_name(f"{self._file.path.name}.{manifest.token}{SPARSE}")
-        size = max(one.end for one in listed.values()) + len(manifest.listing)
+        size = max(segment.end for segment in listed.values()) + len(manifest.listing)
         with suppress(OSError, Error):  # there is no cache folder
             make_folder(path.parent)
             remove_sparse(self._file.path, but=path)
@@ -180,10 +180,10 @@ class ServerIndex:
 
 def remove_sparse(index_file: Path, but: Path | None = None) -> None:
     """Remove the sparse files beside the place of an index file, but one."""
-    for one in index_file.parent.glob(f"{index_file.name}.*{SPARSE}"):
-        if one != but:
-            with refusing(one, "Give this user permission to write the folder."):
-                one.unlink(missing_ok=True)
+    for path in index_file.parent.glob(f"{index_file.name}.*{SPARSE}"):
+        if path != but:
+            with refusing(path, "Give this user permission to write the folder."):
+                path.unlink(missing_ok=True)
 
 
 def _listed(about: dict[str, Any]) -> dict[str, Listed]:

@@ -90,8 +90,16 @@ class MemoryStore:
 
     def add_vectors(self, embedding: str, memories: Sequence[Memory], vectors: Mapping[str, Vectors]) -> None:
         with self._lock:
-            same = [one for one in memories if one.id in self._kept and self._kept[one.id].memory.text == one.text]
-            added = {one.id: self._kept[one.id]._replace(vectors=vectors[one.id]) for one in same if one.id in vectors}
+            same = [
+                memory
+                for memory in memories
+                if memory.id in self._kept and self._kept[memory.id].memory.text == memory.text
+            ]
+            added = {
+                memory.id: self._kept[memory.id]._replace(vectors=vectors[memory.id])
+                for memory in same
+                if memory.id in vectors
+            }
             for kept in added.values():
                 self._prepared.add(embedding, kept.place, kept.memory, kept.vectors)
             if embedding == self.embedding:
@@ -112,8 +120,8 @@ class MemoryStore:
     def _without(self, embedding: str) -> Iterator[Memory]:
         kept = self._in_order()
         if embedding == self.embedding:
-            return (one.memory for one in kept if not one.vectors)
-        return (one.memory for one in kept if not self._prepared.covers(embedding, one.place, one.memory))
+            return (row.memory for row in kept if not row.vectors)
+        return (row.memory for row in kept if not self._prepared.covers(embedding, row.place, row.memory))
 
     def put(self, batch: Batch) -> list[Memory]:
         with self._lock:
@@ -126,7 +134,7 @@ class MemoryStore:
             answers = [self._written(memory, batch, changed).memory for memory in batch.memories]
             given = {memory.id for memory in batch.revised}  # kept exactly as given, also in their links
             new = (one.memory for id, one in changed.items() if id not in self._kept and id not in given)
-            self._links.archive(one for one in new if one.version_of)
+            self._links.archive(memory for memory in new if memory.version_of)
             linked = self._relinked(batch)
             entities = changed_entities(self._entities, batch)
             if changed or linked or entities:
@@ -193,17 +201,21 @@ class MemoryStore:
             return session_turns([kept.memory for kept in self._in_order()], session, first, last)
 
     def last_position(self, session: str) -> int | None:
-        return max((one.origin.position or 0 for one in self.turns(session, 0, 2**63)), default=None)
+        return max((turn.origin.position or 0 for turn in self.turns(session, 0, 2**63)), default=None)
 
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
         with self._lock:
-            wanted = [one for one in self._jobs.values() if task in (None, one.task) and subject in (None, one.subject)]
+            wanted = [
+                pending
+                for pending in self._jobs.values()
+                if task in (None, pending.task) and subject in (None, pending.subject)
+            ]
         return sorted(wanted, key=lambda job: (job.due, job.task, job.subject))[:limit]
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
         with self._lock:
             newest = reversed(self._journal.values())
-            wanted = (one for one in newest if verb in (None, one.verb) and subject in (None, *one.subjects))
+            wanted = (entry for entry in newest if verb in (None, entry.verb) and subject in (None, *entry.subjects))
             return list(islice(wanted, limit))
 
     def neighbours(self, ids: Sequence[str], before: int, after: int) -> dict[str, list[Memory]]:
@@ -282,13 +294,13 @@ class MemoryStore:
     def held(self, since: int = 0) -> Held:
         """How much there is, however much of it changed."""
         with self._lock:
-            texts = [text for one in self._kept.values() for text in (one.memory.text, one.memory.original or "")]
+            texts = [text for row in self._kept.values() for text in (row.memory.text, row.memory.original or "")]
             size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
             return Held(self._generation, len(self._kept), size)
 
     def records(self) -> Generator[StoreStats | Record]:
         with self._lock:
-            kept = [one.memory for one in self._in_order()]
+            kept = [row.memory for row in self._in_order()]
             vectors, journal = self.vectors([memory.id for memory in kept]), list(self._journal.values())
             whole = all_records(kept, vectors, self._entities, self._links, self.jobs(), journal, self._shown)
             everything = [self.stats(), *whole, *map(NoiseText, self._noise)]
@@ -353,7 +365,7 @@ class MemoryStore:
 
     def _keep(self, changed: Mapping[str, _Kept]) -> None:
         self._kept.update(changed)
-        self._sayings.update(one.memory for one in changed.values())
+        self._sayings.update(row.memory for row in changed.values())
         self._generation += 1
         entries = [entry_of(one.memory, one.vectors, self.links([id])) for id, one in changed.items()]
         self._index.apply(entries, (), generation=self._generation, embedding=self.embedding)

@@ -90,7 +90,7 @@ class EntityTable(dict[str, Entity]):
 
     def called(self, holds: Callable[[str], bool]) -> list[Entity]:
         """Entities with a name or alias for which a test holds, by id."""
-        found = [one for one in self.values() if any(holds(name) for name in (one.name, *one.aliases))]
+        found = [other for other in self.values() if any(holds(name) for name in (other.name, *other.aliases))]
         return sorted(found, key=lambda entity: entity.id)
 
 
@@ -210,7 +210,7 @@ def statistics(
         versions=len(held) - len(current),
         links=links,
         entities=entities,
-        bytes=sum(_size(*one) for one in held),
+        bytes=sum(_size(*row) for row in held),
         generation=generation,
         embedding=adopted and adopted[0],
         kinds=Counter(str(memory.kind) for memory in current),

@@ -61,7 +61,7 @@ def _from_json(text: str) -> tuple[Any, ...]:
 
 
 def _from_moments(moments: Sequence[datetime]) -> str:
-    return _to_json([micros(one) for one in moments])
+    return _to_json([micros(moment) for moment in moments])
 
 
 def _to_moments(text: str) -> tuple[datetime, ...]:
@@ -69,7 +69,7 @@ def _to_moments(text: str) -> tuple[datetime, ...]:
 
 
 def _from_mentions(mentions: Sequence[Mention]) -> str:
-    return _to_json([(one.text, micros(one.start), micros(one.end)) for one in mentions])
+    return _to_json([(mention.text, micros(mention.start), micros(mention.end)) for mention in mentions])
 
 
 def _to_mentions(text: str) -> tuple[Mention, ...]:
@@ -96,7 +96,7 @@ _TUPLES = {
 def _without_none(hint: Any) -> tuple[Any, bool]:
     """A type hint without `| None`, and whether it had one."""
     if get_origin(hint) in (Union, types.UnionType):
-        return next(one for one in get_args(hint) if one is not types.NoneType), True
+        return next(kind for kind in get_args(hint) if kind is not types.NoneType), True
     return hint, False
 
 
@@ -110,7 +110,7 @@ def _codec(hint: Any) -> _Codec | None:
     if kind is datetime:
         return _Codec(micros, moment, moment(0))
     if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return _Codec(str, {one.value: one for one in kind}.__getitem__, next(iter(kind)))
+        return _Codec(str, {choice.value: choice for choice in kind}.__getitem__, next(iter(kind)))
     return None
 
 

@@ -80,7 +80,7 @@ def assert_stage_contract(stage: Stage, draft: Draft, env: Env) -> Draft:
     assert len(set(ids)) == len(ids), "no memory occurs twice"
     assert _hits_are_ordered(after), "hits come best first, ties by id"
     where = draft.request.where
-    new = [one.memory for one in after.candidates if one.memory.id not in _ids(draft)]
+    new = [candidate.memory for candidate in after.candidates if candidate.memory.id not in _ids(draft)]
     assert all(where.admits(memory) for memory in new), "nothing outside the filter enters"
     _assert_effect(stage, draft, after)
     return after
@@ -90,17 +90,17 @@ def _assert_effect(stage: Stage, draft: Draft, after: Draft) -> None:
     if stage.effect == "keeps":
         assert set(_ids(after)) == set(_ids(draft)), "a stage that keeps neither adds nor removes candidates"
     if stage.effect == "removes":
-        before = {one.memory.id: one for one in draft.candidates}
-        unchanged = all(before.get(one.memory.id) == one for one in after.candidates)
+        before = {candidate.memory.id: candidate for candidate in draft.candidates}
+        unchanged = all(before.get(candidate.memory.id) == candidate for candidate in after.candidates)
         assert unchanged, "a stage that removes leaves the other candidates unchanged"
 
 
 def _ids(draft: Draft) -> list[str]:
-    return [one.memory.id for one in draft.candidates]
+    return [candidate.memory.id for candidate in draft.candidates]
 
 
 def _ranking(draft: Draft) -> list[tuple[str, float]]:
-    return [(one.memory.id, one.score) for one in draft.candidates]
+    return [(candidate.memory.id, candidate.score) for candidate in draft.candidates]
 
 
 def _hits_are_ordered(draft: Draft) -> bool:

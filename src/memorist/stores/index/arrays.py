@@ -60,7 +60,7 @@ class Values(Generic[S]):
     def need(self, begins: Places, ends: Places, *others: Values[Any]) -> None:
         """Fetch some rows, from each beginning to its end, and the same rows of others, all at once."""
         if self._fetch is not None:
-            self._fetch([one._name for one in (self, *others)], begins, ends)
+            self._fetch([values._name for values in (self, *others)], begins, ends)
 
     def at(self, places: slice | Places) -> NDArray[S]:
         """Rows that were fetched before, if they had to be."""
@@ -302,9 +302,9 @@ def read_about(file: int) -> dict[str, Any]:
 def map_parts(file: int, listed: Mapping[str, Sequence[Any]]) -> Mapped:
     """Map the arrays of an open file after checking every byte of them; raises `Damaged` if one differs."""
     memory, parts = map_file(file), {name: Listed(*one) for name, one in listed.items()}
-    for one in parts.values():
-        data = np.frombuffer(memory, np.uint64, _pages(one.nbytes) // 8, one.place)
-        if blake2b(_sums(data), digest_size=16).hexdigest() != one.digest:
+    for part in parts.values():
+        data = np.frombuffer(memory, np.uint64, _pages(part.nbytes) // 8, part.place)
+        if blake2b(_sums(data), digest_size=16).hexdigest() != part.digest:
             raise Damaged
     return arrays_in(memory, parts)
 

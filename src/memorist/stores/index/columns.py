@@ -195,7 +195,7 @@ class FeltColumn(NamedColumn):
 
     def extend(self, labels: Iterable[object]) -> None:
         """Append values; a number is written as JSON."""
-        super().extend(str(one) for one in labels)
+        super().extend(str(label) for label in labels)
 
     def _values(self, field: str) -> Sequence[object]:
         return [read_felt(text) for text in self._labels.names[:]]

@@ -85,7 +85,7 @@ def entry_of(memory: Memory, vectors: Mapping[str, NDArray[Any]], links: Sequenc
         words=analyse(*memory.worded),
         original=None if memory.original is None else analyse(memory.original),
         vectors={view: half_precision(vector) for view, vector in vectors.items()},
-        mentions=tuple((micros(one.start), micros(one.end)) for one in memory.mentions),
+        mentions=tuple((micros(mention.start), micros(mention.end)) for mention in memory.mentions),
         pairs=related_pairs(roles),
     )
 

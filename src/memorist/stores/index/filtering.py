@@ -287,7 +287,7 @@ class TimedMask:
         if moment is None:
             return NEVER
         times, after = (column.head(len(self.mask)) for column in columns), micros(moment)
-        return min(int(np.min(one, initial=NEVER, where=one > after)) for one in times)
+        return min(int(np.min(column, initial=NEVER, where=column > after)) for column in times)
 
 
 def condition_mask(condition: Condition, meeting: Callable[[FieldCheck], Mask]) -> Mask:

@@ -60,7 +60,7 @@ class Lexicon:
         """The language of each lexeme."""
         names, known = list(map(str, self.kept_languages.numbers)), len(self.kept.order)
         codes: list[int] = self.kept_languages.codes.head(known).tolist()
-        return [names[codes[one]] if one < known else self.new_languages[one - known] for one in lexemes]
+        return [names[codes[lexeme]] if lexeme < known else self.new_languages[lexeme - known] for lexeme in lexemes]
 
 
 class _Numbers(dict[str, int]):

@@ -79,7 +79,9 @@ class Postings(NamedTuple):
 
     def parts(self) -> Written:
         """The arrays to write."""
-        rows, counts = (Chosen(one.all(), read=AccessPattern.RUNS, grows=False) for one in (self.rows, self.counts))
+        rows, counts = (
+            Chosen(values.all(), read=AccessPattern.RUNS, grows=False) for values in (self.rows, self.counts)
+        )
         return {"starts": self.starts, "rows": rows, "counts": counts}
 
     @classmethod

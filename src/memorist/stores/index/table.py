@@ -131,7 +131,7 @@ class IndexTable:
         if kept:
             earlier[self._kept_ids.up_to(id)] = True
         new = rows[rows >= kept]
-        earlier[new] = [one <= id for one in self.ids.chosen(new)]
+        earlier[new] = [known <= id for known in self.ids.chosen(new)]
         return earlier[rows]
 
     def ids_of(self, rows: NDArray[Any]) -> list[str]:

@@ -40,10 +40,10 @@ def add_vectors(
 ) -> None:
     """Keep vectors of memories whose text is unchanged; in the searched generation this is a change of content."""
     generation = require_prepared(write.reads.generation_named(name), name)
-    known = write.reads.fetch(one.id for one in memories)
-    unchanged = [one.id for one in memories if one.id in known and known[one.id].memory.text == one.text]
+    known = write.reads.fetch(memory.id for memory in memories)
+    unchanged = [memory.id for memory in memories if memory.id in known and known[memory.id].memory.text == memory.text]
     kept = {known[id].row: packed[id] for id in unchanged if packed.get(id)}
-    if any(one.size != generation.dim for id in unchanged for one in vectors.get(id, {}).values()):
+    if any(vector.size != generation.dim for id in unchanged for vector in vectors.get(id, {}).values()):
         raise EmbeddingMismatch(
             f"vectors were given that do not have {generation.dim} dimensions",
             remedy=f"Embed the texts with {name}.",

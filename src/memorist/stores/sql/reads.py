@@ -139,7 +139,7 @@ class Reads:
     def fetch(self, ids: Iterable[str]) -> dict[str, Stored]:
         """The memories with these ids and their rows, in the order of the ids."""
         asked = encodable(ids)
-        found = {one.memory.id: one for one in self._stored(self._sql.by_ids, {"ids": asked})} if asked else {}
+        found = {stored.memory.id: stored for stored in self._stored(self._sql.by_ids, {"ids": asked})} if asked else {}
         return {id: found[id] for id in asked if id in found}
 
     def get(self, ids: Sequence[str]) -> dict[str, Memory]:
@@ -222,12 +222,12 @@ class Reads:
         return self._db.first(self._sql.any_without_vectors, {"generation": generation.id}) is not None
 
     def jobs(self, task: str | None = None, limit: int = 1000, subject: str | None = None) -> list[Job]:
-        if not all(one is None or encodes(one) for one in (task, subject)):
+        if not all(name is None or encodes(name) for name in (task, subject)):
             return []
         return list(map(job_of, self._db.execute(self._sql.jobs, {"task": task, "subject": subject, "limit": limit})))
 
     def journal(self, verb: str | None = None, subject: str | None = None, limit: int = 100) -> list[Entry]:
-        if not all(one is None or encodes(one) for one in (verb, subject)):
+        if not all(name is None or encodes(name) for name in (verb, subject)):
             return []
         rows = list(self._db.execute(self._sql.journal, {"verb": verb, "subject": subject, "limit": limit}))
         subjects: defaultdict[int, list[str]] = defaultdict(list)
@@ -261,7 +261,7 @@ class Reads:
     def entities_of(self, ids: Sequence[str]) -> dict[str, Entity]:
         """Entities with their aliases, by id."""
         asked = encodable(ids)
-        return {one.id: one for one in self._entities(self._sql.entities, {"ids": asked})} if asked else {}
+        return {entity.id: entity for entity in self._entities(self._sql.entities, {"ids": asked})} if asked else {}
 
     def shown(self, session: str, since: datetime) -> set[str]:
         """The memories that a session was shown since a moment."""
@@ -398,7 +398,7 @@ class Reads:
     def _stored(self, sql: str, values: Values) -> list[Stored]:
         found = self._rows_of(sql, values)
         waiting = self._waiting() if found else None  # read last: a use may be missed here, but never counts twice
-        return [_used(one, waiting.recalls.get(one.memory.id)) for one in found] if waiting else found
+        return [_used(stored, waiting.recalls.get(stored.memory.id)) for stored in found] if waiting else found
 
     def _rows_of(self, sql: str, values: Values) -> list[Stored]:
         try:

@@ -47,7 +47,11 @@ class WriteReads(Reads):
         known, found = self._noted.alike
         if not known.issuperset(prefixes):
             return super().entities_by_prefix(names)
-        return [one for one in found if any(fold(name).startswith(prefixes) for name in (one.name, *one.aliases))]
+        return [
+            entity
+            for entity in found
+            if any(fold(name).startswith(prefixes) for name in (entity.name, *entity.aliases))
+        ]
 
     def forget(self, ids: Iterable[str] | None = None) -> None:
         """Read these memories anew from now on, or everything, because it changes."""
@@ -161,14 +165,14 @@ class Write(Generic[P]):
         before = self._last
         plan = plan_put(items, self.reads.fetch(item.memory.id for item in items), before)
         self._last += len(plan.inserted)
-        self._archive([one for one in plan.archived if one.row <= before])
+        self._archive([version for version in plan.archived if version.row <= before])
         self.reads.forget()
-        self._insert(plan.inserted, {one.row: one for one in plan.archived})
-        self._stamped.update(one.memory.id for one in plan.inserted if one.first)
-        first = {one.memory.id: one.memory for one in plan.inserted if one.first}
-        self._put_usages({**{one.past.id: one.past for one in plan.archived}, **first})
+        self._insert(plan.inserted, {version.row: version for version in plan.archived})
+        self._stamped.update(inserted.memory.id for inserted in plan.inserted if inserted.first)
+        first = {inserted.memory.id: inserted.memory for inserted in plan.inserted if inserted.first}
+        self._put_usages({**{version.past.id: version.past for version in plan.archived}, **first})
         if generation is not None:
-            vectors = {plan.rows[one.memory.id]: one.vectors for one in items if one.vectors}
+            vectors = {plan.rows[item.memory.id]: item.vectors for item in items if item.vectors}
             self._add_missing(vectors, generation, before)
         return plan.answers
 
@@ -185,10 +189,10 @@ class Write(Generic[P]):
         if not archived:
             return
         self.insert_new()  # an id may be needed that a revised memory just took
-        self._make_way([one.past.id for one in archived])
-        rows = [{"row": one.row, "seq": self.seq, **_history_columns(one.past)} for one in archived]
+        self._make_way([version.past.id for version in archived])
+        rows = [{"row": version.row, "seq": self.seq, **_history_columns(version.past)} for version in archived]
         self.db.execute_many(self.sql.archive_memory, rows)
-        moves = [{"past": one.past.id, "id": one.id, "relations": list(TEXT_RELATIONS)} for one in archived]
+        moves = [{"past": version.past.id, "id": version.id, "relations": list(TEXT_RELATIONS)} for version in archived]
         self.db.execute_many(self.sql.move_links, moves)
 
     def _make_way(self, ids: list[str]) -> None:
@@ -237,12 +241,12 @@ class Write(Generic[P]):
         if not changed:
             return
         self._drop_entities([id for id in changed if id in known])
-        rows = [{"id": one.id, "name": one.name, "kind": one.kind} for one in changed.values()]
+        rows = [{"id": entity.id, "name": entity.name, "kind": entity.kind} for entity in changed.values()]
         self.db.execute_many(self.sql.insert_entity, rows)
         aliases = [
-            {"entity": one.id, "place": place, "alias": name, "folded": fold(name)}
-            for one in changed.values()
-            for place, name in enumerate((one.name, *one.aliases))
+            {"entity": entity.id, "place": place, "alias": name, "folded": fold(name)}
+            for entity in changed.values()
+            for place, name in enumerate((entity.name, *entity.aliases))
         ]
         self.db.execute_many(self.sql.insert_alias, aliases)
         _ = self.seq  # a new name counts as a change of content

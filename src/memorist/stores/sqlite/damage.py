@@ -50,10 +50,10 @@ def repair(db: SqliteDatabase) -> list[str]:
     db.execute("REINDEX")
     changed: list[str] = []
     for _ in range(ROUNDS):
-        for one in list(damaged_rows(db)):
-            _repair_row(db, one)
-            if one.table == "memories":
-                changed.append(str(one.cells.get("id", one.name)))
+        for row in list(damaged_rows(db)):
+            _repair_row(db, row)
+            if row.table == "memories":
+                changed.append(str(row.cells.get("id", row.name)))
     db.execute("DELETE FROM usage WHERE id NOT IN (SELECT id FROM memories)")
     return changed
 
@@ -88,7 +88,9 @@ def _not_utf8(db: SqliteDatabase, table: str) -> Iterator[DamagedRow]:
 def _name(key: Mapping[str, bytes | int | None], cells: Mapping[str, bytes | None]) -> str:
     """What a user can know a row by: its id, or its key."""
     known = [cells["id"]] if cells.get("id") else list(key.values())
-    return " ".join(str(one, "utf-8", "backslashreplace") if isinstance(one, bytes) else str(one) for one in known)
+    return " ".join(
+        str(value, "utf-8", "backslashreplace") if isinstance(value, bytes) else str(value) for value in known
+    )
 
 
 def _decodes(cell: bytes | None) -> bool:

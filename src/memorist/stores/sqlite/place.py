@@ -170,9 +170,9 @@ def missing_database(file: Path) -> NotFound:
 def _nearest(file: Path) -> Path | None:
     """The database beside a path whose name is most similar; None if none is."""
     try:
-        names = [one.name for one in file.parent.iterdir()]
+        names = [path.name for path in file.parent.iterdir()]
         alike = map(file.with_name, get_close_matches(file.name, names, n=MOST_LOOKED_AT, cutoff=0))
-        return next((one for one in alike if one.is_file() and _is_ours(one)), None)
+        return next((path for path in alike if path.is_file() and _is_ours(path)), None)
     except OSError:
         return None
 

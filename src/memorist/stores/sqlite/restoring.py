@@ -96,9 +96,9 @@ def _second_name(file: Path, name: Path) -> None:
 def _names_aside(file: Path, now: datetime) -> tuple[Path, dict[Path, Path]]:
     """A free name with the time for a file, and those for what belongs to it; nothing is overwritten."""
     names = map(file.with_name, names_before(file, now))
-    kept = next(name for name in names if not any(one.exists() for one in _family(name)))
-    present = [one for one in _family(file)[1:] if one.exists()]
-    return kept, {one: one.with_name(kept.name + one.name.removeprefix(file.name)) for one in present}
+    kept = next(name for name in names if not any(path.exists() for path in _family(name)))
+    present = [path for path in _family(file)[1:] if path.exists()]
+    return kept, {path: path.with_name(kept.name + path.name.removeprefix(file.name)) for path in present}
 
 
 def _family(file: Path) -> list[Path]:
@@ -143,12 +143,12 @@ def _check(part: Path, backup: Path, space: str | None) -> None:
 def copy_notes(backup: Path, folder: Path, now: datetime | None = None) -> list[Path]:
     """Copy the notes of a backup into a folder; returns the new paths of the notes that were moved aside."""
     saved, now, moved = backup.with_name(backup.name + NOTES), now or datetime.now(UTC), list[Path]()
-    for one in sorted(saved.iterdir()) if saved.is_dir() else ():
-        place = folder / one.name
+    for path in sorted(saved.iterdir()) if saved.is_dir() else ():
+        place = folder / path.name
         if place.exists():
             moved.append(next(to for name in names_before(place, now) if not (to := place.with_name(name)).exists()))
             place.rename(moved[-1])
         make_folder(folder)
-        shutil.copytree(one, place)
+        shutil.copytree(path, place)
         make_private(place)
     return moved

@@ -44,14 +44,14 @@ def put(store: Store, *memories: Memory) -> list[Memory]:
 def put_embedded(store: Store, *memories: Memory) -> list[Memory]:
     """Write memories with the fake embedder's vectors."""
     store.adopt(EMBEDDER.generation, EMBEDDER.dim)
-    rows = EMBEDDER.embed([one.text for one in memories], purpose="memory")
+    rows = EMBEDDER.embed([memory.text for memory in memories], purpose="memory")
     vectors = {one.id: {"text": row} for one, row in zip(memories, rows, strict=True)}
     return store.put(Batch(memories, vectors))
 
 
 def ids(found: Iterable[Hit | Memory]) -> list[str]:
     """The ids, in order."""
-    return [one.id for one in found]
+    return [hit.id for hit in found]
 
 
 def everything(store: Store) -> list[Memory]:

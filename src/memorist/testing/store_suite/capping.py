@@ -37,18 +37,18 @@ def _rows(classification: int) -> list[Memory]:
 
 def _written(classifications: range) -> Batch:
     """What each classification holds: memories, vectors, entities and links."""
-    memories = [one for number in classifications for one in _rows(number)]
+    memories = [memory for number in classifications for memory in _rows(number)]
     names = [(name, number) for number in classifications for name in ("Alice", "Bob", "Carol")]
     links = [
-        Link(one.id, relation, _entity(name, one.worth.classification))
-        for one in memories
+        Link(memory.id, relation, _entity(name, memory.worth.classification))
+        for memory in memories
         for relation, name in (
-            (("subject", one.fact.subject), ("object", one.fact.object))
-            if one.fact
-            else (("mentions", name) for name in ("Alice", "Bob") if name in one.text)
+            (("subject", memory.fact.subject), ("object", memory.fact.object))
+            if memory.fact
+            else (("mentions", name) for name in ("Alice", "Bob") if name in memory.text)
         )
     ]
-    rows = EMBEDDER.embed([one.text for one in memories], purpose="memory")
+    rows = EMBEDDER.embed([memory.text for memory in memories], purpose="memory")
     return Batch(
         memories,
         {one.id: {"text": row} for one, row in zip(memories, rows, strict=True)},

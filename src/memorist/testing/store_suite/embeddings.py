@@ -43,10 +43,10 @@ class VectorSearching(StoreCase):
         """A text's own vector finds it, with cosine 1."""
         world = put_embedded(store, *sample_world())
         view = store.view()
-        for one in world:
-            best = view.search_vector(EMBEDDER.embed([one.text], purpose="query"), ALL, 1)[0]
+        for row in world:
+            best = view.search_vector(EMBEDDER.embed([row.text], purpose="query"), ALL, 1)[0]
             assert best.score == pytest.approx(1, abs=HALF)
-            assert store.get([best.id])[best.id].text == one.text
+            assert store.get([best.id])[best.id].text == row.text
 
     def test_scores_are_cosines(self, store: Store) -> None:
         """Calculated by hand: 0.6 along one axis, 0.8 along the other, and the opposite direction."""
@@ -121,7 +121,7 @@ OTHER = FakeEmbedder(32)
 
 
 def _vectors(memories: Sequence[Memory]) -> dict[str, Vectors]:
-    rows = OTHER.embed([one.text for one in memories], purpose="memory")
+    rows = OTHER.embed([memory.text for memory in memories], purpose="memory")
     return {one.id: Embedded(OTHER.generation, {"text": row}) for one, row in zip(memories, rows, strict=True)}
 
 
@@ -158,7 +158,7 @@ class SwitchingEmbeddings(StoreCase):
         put_embedded(store, memory("a lamp", id="lamp"))
         put_embedded(store, memory("a candle", id="lamp"))
         store.prepare(OTHER.generation, OTHER.dim)
-        assert [one.text for one in store.without_vectors(OTHER.generation, 9)] == ["a lamp", "a candle"]
+        assert [memory.text for memory in store.without_vectors(OTHER.generation, 9)] == ["a lamp", "a candle"]
         _fill(store)
         assert store.switch(OTHER.generation)
         assert store.embedded(ids(everything(store))) == set(ids(everything(store)))
@@ -173,7 +173,11 @@ class SwitchingEmbeddings(StoreCase):
         put(store, memory("a door", id="door"))
         assert not store.switch(OTHER.generation)
         assert store.embedding == EMBEDDER.generation
-        assert {one.text for one in store.without_vectors(OTHER.generation, 9)} == {"a candle", "a novel", "a door"}
+        assert {memory.text for memory in store.without_vectors(OTHER.generation, 9)} == {
+            "a candle",
+            "a novel",
+            "a door",
+        }
         _fill(store)
         assert store.switch(OTHER.generation)
 
@@ -184,7 +188,7 @@ class SwitchingEmbeddings(StoreCase):
         stale = store.without_vectors(OTHER.generation, 9)
         put_embedded(store, memory("a candle", id="lamp"))
         store.add_vectors(OTHER.generation, stale, _vectors(stale))
-        assert "a candle" in {one.text for one in store.without_vectors(OTHER.generation, 9)}
+        assert "a candle" in {memory.text for memory in store.without_vectors(OTHER.generation, 9)}
 
     def test_a_prepared_generation_is_kept_for_the_next_run(self, store: Store) -> None:
         """Preparing it again keeps its vectors, and so does preparing another generation."""
@@ -202,7 +206,7 @@ class SwitchingEmbeddings(StoreCase):
         put(store, memory("a book", id="book"))
         store.prepare(EMBEDDER.generation, EMBEDDER.dim)
         lacking = store.without_vectors(EMBEDDER.generation, 9)
-        rows = EMBEDDER.embed([one.text for one in lacking], purpose="memory")
+        rows = EMBEDDER.embed([memory.text for memory in lacking], purpose="memory")
         store.add_vectors(EMBEDDER.generation, lacking, {"book": {"text": rows[0]}})
         assert store.switch(EMBEDDER.generation)
         assert _nearest(store, "a book", EMBEDDER) == ["book"]

@@ -227,8 +227,8 @@ class Sharing(StoreCase):
         with ThreadPoolExecutor(THREADS) as pool:
             list(pool.map(store.put, [Batch([memory(text, id="lamp")]) for text in texts]))
         history = store.history("lamp")
-        assert [one.version for one in history] == list(range(len(texts), 0, -1))
-        assert sorted(one.text for one in history) == sorted(texts)
+        assert [version.version for version in history] == list(range(len(texts), 0, -1))
+        assert sorted(version.text for version in history) == sorted(texts)
 
     def test_a_store_can_be_closed_twice(self, store: Store) -> None:
         """A second close does nothing."""

@@ -98,12 +98,12 @@ class GraphRows(StoreCase):
         turns = [_turn(position) for position in (4, 0, 2, 3)]
         put(store, *turns, _turn(2, "other"), _turn(None), _turn(2, None))
         put(store, memory("another text", id=turns[2].id, origin=turns[2].origin))
-        assert [one.text for one in store.turns("s", 1, 3)] == ["another text", turns[3].text]
+        assert [turn.text for turn in store.turns("s", 1, 3)] == ["another text", turns[3].text]
         assert store.turns("s", 5, 9) == store.turns("unknown", 0, 9) == store.turns("s", 3, 1) == []
         seen: list[str] = []
 
         def plan(reader: Reader) -> Batch:
-            seen.extend(one.id for one in reader.turns("s", 3, 4))
+            seen.extend(turn.id for turn in reader.turns("s", 3, 4))
             return Batch()
 
         store.update(plan)
@@ -152,7 +152,7 @@ class GraphRows(StoreCase):
 
         def told(names: set[str], where: Filter, limit: int) -> list[tuple[str, str, str, list[str]]]:
             found = store.view().related(names, where, limit)
-            return sorted((one.source, one.target, one.relation or "", list(one.memories)) for one in found)
+            return sorted((pair.source, pair.target, pair.relation or "", list(pair.memories)) for pair in found)
 
         known, often = ("e:a", "e:b", "knows", ["f"]), ("e:b", "e:c", "", ["t1", "t0"])
         seldom = ("e:a", "e:c", "", ["t0"])

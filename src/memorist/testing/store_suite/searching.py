@@ -68,7 +68,7 @@ class Searching(StoreCase):
     @pytest.mark.parametrize("query", TEXT_QUERIES)
     def test_words_find_their_memory_first(self, store: Store, query: str) -> None:
         """English by stems, Chinese and Japanese by bigrams, identifiers as a whole."""
-        world = {one.id: one.text for one in put(store, *sample_world())}
+        world = {memory.id: memory.text for memory in put(store, *sample_world())}
         best, *_ = store.view().search_text(query, ALL, 5)
         assert world[best.id] == TEXT_QUERIES[query]
         assert best.score > 0
@@ -298,7 +298,7 @@ class Filtering(StoreCase):
         """`scan` agrees with `Filter.admits`."""
         memories = put_embedded(store, *_labelled(), *_timed(), *_described())
         for name, where in FILTERS.items():
-            expected = [one for one in memories if where.admits(one)]
+            expected = [memory for memory in memories if where.admits(memory)]
             assert list(store.scan(where, 1000).items) == expected, name
 
     @every_search
@@ -307,7 +307,7 @@ class Filtering(StoreCase):
         memories = put_embedded(store, *_labelled(), *_timed(), *_described())
         view = store.view()
         for name, where in FILTERS.items():
-            expected = [one for one in memories if where.admits(one)]
+            expected = [memory for memory in memories if where.admits(memory)]
             assert sorted(ids(search.run(view, "lantern", where, 1000))) == sorted(ids(expected)), name
 
     @every_search

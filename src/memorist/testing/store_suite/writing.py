@@ -29,7 +29,7 @@ class Writing(StoreCase):
         """A memory is read as it was written, with known or unknown usage."""
         world = sample_world()
         assert put(store, *world) == world
-        assert store.get(ids(world)) == {one.id: one for one in world}
+        assert store.get(ids(world)) == {memory.id: memory for memory in world}
 
     def test_unknown_ids_are_left_out(self, store: Store) -> None:
         """Asking for an unknown id is not an error."""
@@ -88,14 +88,14 @@ class Writing(StoreCase):
         (labelled,) = put(store, replace(_city("Oslo", "2024-01-01"), topic="home", version=2))
         assert (labelled.topic, labelled.version, store.history("city")[1].topic) == ("home", 2, None)
         put(store, replace(_city("Bergen", "2024-03-01"), version=3))
-        assert [one.version for one in store.history("city")] == [3, 2, 1]
+        assert [version.version for version in store.history("city")] == [3, 2, 1]
 
     def test_versions_within_one_batch_follow_each_other(self, store: Store) -> None:
         """Three texts for one id in one batch are three versions."""
         texts = ("Oslo", "Bergen", "Tromsø")
         answers = put(store, *(_city(text, f"2024-01-0{day}") for day, text in enumerate(texts, 1)))
-        assert [one.version for one in answers] == [1, 2, 3]
-        assert [one.text for one in store.history("city")] == ["Tromsø", "Bergen", "Oslo"]
+        assert [memory.version for memory in answers] == [1, 2, 3]
+        assert [version.text for version in store.history("city")] == ["Tromsø", "Bergen", "Oslo"]
 
     def test_a_version_that_was_imported_before_is_not_kept_twice(self, store: Store) -> None:
         """Imported history and our own use the same ids."""
@@ -160,7 +160,7 @@ class Writing(StoreCase):
         (bergen,) = put(store, _city("Bergen", "2024-03-01"))
         assert bergen.usage == Usage(1, EARLY, (EARLY,))
         store.touch(["city"], LATE)
-        assert [one.usage and one.usage.recalls for one in store.history("city")] == [2, 1]
+        assert [version.usage and version.usage.recalls for version in store.history("city")] == [2, 1]
 
     def test_an_embedding_is_adopted_once(self, store: Store) -> None:
         """Adopting the same embedding again is fine; another one is refused with a remedy."""
@@ -257,7 +257,7 @@ class Revising(StoreCase):
         put(store, memory("red", id="a", origin=Origin(key="colour"), scope="user:a"))
         put(store, memory("blue", id="b", origin=Origin(key="colour"), scope="user:b"))
         put(store, memory("green", id="a", origin=Origin(key="colour"), scope="user:a"), memory("grey", id="c"))
-        assert [one.text for one in store.by_key(["colour", "none"])] == ["red", "blue", "green"]
+        assert [row.text for row in store.by_key(["colour", "none"])] == ["red", "blue", "green"]
         assert store.by_key([]) == []
 
     def test_memories_are_found_by_what_they_say(self, store: Store) -> None:
@@ -339,13 +339,13 @@ class Revising(StoreCase):
             return Batch([memory("three", id="three")], revised=[replace(one, topic="seen")], erased=["two"])
 
         assert ids(store.update(plan)) == ["three"]
-        assert {one.id: one.topic for one in everything(store)} == {"one": "seen", "three": None}
+        assert {memory.id: memory.topic for memory in everything(store)} == {"one": "seen", "three": None}
 
     def test_a_draft_is_only_a_hint(self, store: Store) -> None:
         """The plan decides what is written, whatever the draft said."""
         draft = Batch([memory("one", id="one"), memory("two", id="two")])
         assert ids(store.update(lambda reader: Batch([memory("another", id="one")]), draft)) == ["one"]
-        assert [one.text for one in everything(store)] == ["another"]
+        assert [row.text for row in everything(store)] == ["another"]
         assert ids(store.view().search_text("another", ALL, 5)) == ["one"]
 
     def test_a_plan_that_fails_writes_nothing(self, store: Store) -> None:
