@@ -237,8 +237,8 @@ def journal_page(
         read = store.journal(verb, subject, asked)
         place = next((place for place, one in enumerate(read, 1) if one.id == cursor), 0 if cursor is None else None)
         after = [] if place is None else read[place:]
-        shown = [one for one in after if one.verb != SYNC or verb == SYNC]
-        chosen = [one for one in shown if since is None or one.at >= since]
+        shown = [entry for entry in after if entry.verb != SYNC or verb == SYNC]
+        chosen = [entry for entry in shown if since is None or entry.at >= since]
         if len(chosen) >= limit or len(read) < asked or asked == EVERY_ENTRY:
             if place is None:
                 raise InvalidInput(f"The journal has no entry {cursor!r}", remedy="Give `cursor` the id of an entry.")

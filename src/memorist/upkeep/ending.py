@@ -44,7 +44,7 @@ def end_all(store: Store, ids: Sequence[str], now: datetime, run: str) -> list[s
     done: list[str] = []
 
     def plan(reader: Reader) -> Batch:
-        memories = [one for one in _with_dependents(ids, now, reader) if not is_over(one, now)]
+        memories = [row for row in _with_dependents(ids, now, reader) if not is_over(row, now)]
         done[:] = sorted(memory.id for memory in memories)
         return _ends(memories, now, run, reader)
 
@@ -80,7 +80,7 @@ def _with_dependents(ids: Sequence[str], now: datetime, reader: Reader) -> Itera
 def _is_stated_elsewhere(fact: Memory, ids: Collection[str], now: datetime, reader: Reader) -> bool:
     sources = {claim.source for claim in claims_in([fact]) if not claim.negated} - {*ids}
     others = reader.get([id for id in sources if id is not None]).values()
-    return None in sources or any(not is_over(one, now) for one in others)
+    return None in sources or any(not is_over(memory, now) for memory in others)
 
 
 def _ends(memories: Iterable[Memory], now: datetime, run: str, reader: Reader) -> Batch:
@@ -103,8 +103,8 @@ def _ends(memories: Iterable[Memory], now: datetime, run: str, reader: Reader) -
     batch = settle(claims, reader).batch(reader)
     return replace(
         batch,
-        revised=[*batch.revised, *(after for one in plain for after in one.revised)],
-        journal=[*entries, *(entry for one in plain for entry in one.journal)],
+        revised=[*batch.revised, *(after for part in plain for after in part.revised)],
+        journal=[*entries, *(entry for part in plain for entry in part.journal)],
     )
 
 

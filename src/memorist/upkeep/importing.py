@@ -114,11 +114,11 @@ class _ImportBatch:
         """The same records as the gates leave them."""
         after = _ImportBatch()
         after.last = self.last
-        written = {one.id for one in self.of(Entry)}
+        written = {entry.id for entry in self.of(Entry)}
         for record in admit(self.records):
             after.add(record)
-        decided = (one for one in after.of(Entry) if one.id not in written)
-        after.masked = sum(one.data.get("decision") == "mask" for one in decided)
+        decided = (entry for entry in after.of(Entry) if entry.id not in written)
+        after.masked = sum(entry.data.get("decision") == "mask" for entry in decided)
         return after
 
     def of(self, kind: type[R]) -> list[R]:
@@ -225,11 +225,11 @@ def _write(store: Store, batch: _ImportBatch, merged: _Merged) -> None:
     store.update(merge.plan)
     merged.add(merge.outcome)
     known = store.noise()
-    if fresh := [one.text for one in batch.of(NoiseText) if one.text not in known]:
+    if fresh := [noise.text for noise in batch.of(NoiseText) if noise.text not in known]:
         store.learn_noise(fresh, keep=len(known) + len(fresh))
-    for one in batch.of(Showing):
-        if one.id not in store.shown(one.session, one.at):
-            store.show(one.session, [one.id], one.at)
+    for showing in batch.of(Showing):
+        if showing.id not in store.shown(showing.session, showing.at):
+            store.show(showing.session, [showing.id], showing.at)
 
 
 @dataclass(slots=True)
@@ -250,7 +250,7 @@ class _Merge:
         met = self._meeting(reader)
         known = {id: memory for id, memory in reader.get(list(kept)).items() if id not in met}
         new = {id: one for id, one in kept.items() if id not in known and id not in met}
-        changed = [one.id for one in new_or_changed([kept[id].memory for id in known], known)]
+        changed = [memory.id for memory in new_or_changed([kept[id].memory for id in known], known)]
         later = [id for id in changed if self._follows(known[id], kept[id].memory, reader)]
         earlier = [id for id in changed if self._follows(kept[id].memory, known[id], reader)]
         conflicts = self.outcome.conflicts = {*changed} - {*later, *earlier}
@@ -261,12 +261,12 @@ class _Merge:
             new = {id: one for id, one in new.items() if id not in self.outcome.held}
         written = [*new.values(), *(kept[id] for id in later)]
         return Batch(
-            revised=[one.memory for one in written],
-            vectors={one.memory.id: one.vectors for one in written if one.vectors},
-            unlinked=[one for one in reader.links(later) if one.source in later and one.relation in FROM_TEXT],
+            revised=[row.memory for row in written],
+            vectors={row.memory.id: row.vectors for row in written if row.vectors},
+            unlinked=[link for link in reader.links(later) if link.source in later and link.relation in FROM_TEXT],
             links=self._links(),
             entities=self.batch.of(Entity),
-            jobs=[*(job for one in new.values() for job in one.jobs), *self.batch.of(Job)],
+            jobs=[*(job for row in new.values() for job in row.jobs), *self.batch.of(Job)],
             journal=self.batch.of(Entry),
         )
 
@@ -325,12 +325,12 @@ def _write_held_back(store: Store, merged: _Merged) -> None:
         known = reader.get([*merged.held, *merged.waiting]).keys()
         new = [one for id, one in merged.held.items() if id not in known]
         lost = merged.waiting - known
-        links = [one for one in merged.held_links if lost.isdisjoint((one.source, one.target))]
+        links = [link for link in merged.held_links if lost.isdisjoint((link.source, link.target))]
         return Batch(
-            revised=[one.memory for one in new],
-            vectors={one.memory.id: one.vectors for one in new if one.vectors},
-            links=[one for one in links if one.source not in merged.conflicts],
-            jobs=[job for one in new for job in one.jobs],
+            revised=[row.memory for row in new],
+            vectors={row.memory.id: row.vectors for row in new if row.vectors},
+            links=[link for link in links if link.source not in merged.conflicts],
+            jobs=[job for row in new for job in row.jobs],
         )
 
     if merged.held:
@@ -349,14 +349,14 @@ def _settle_facts(store: Store, merged: _Merged) -> None:
 def _history(slot: Slot, rows: Mapping[str, Kept], links: Sequence[Link], reader: Reader) -> Batch:
     held = {row.id for row in reader.by_key([slot.key]) if slot.holds(row)}
     if not held <= rows.keys():
-        fresh = {one.memory.text: one.vectors for one in rows.values() if one.vectors}
-        return settle({slot: claims_in(one.memory for one in rows.values())}, reader, fresh).batch(reader)
+        fresh = {row.memory.text: row.vectors for row in rows.values() if row.vectors}
+        return settle({slot: claims_in(row.memory for row in rows.values())}, reader, fresh).batch(reader)
     absent = [one for id, one in rows.items() if id not in held]
     return Batch(
-        revised=[one.memory for one in absent],
-        vectors={one.memory.id: one.vectors for one in absent if one.vectors},
-        links=[one for one in links if one.source in rows or one.target in rows],
-        jobs=[job for one in absent for job in one.jobs],
+        revised=[row.memory for row in absent],
+        vectors={row.memory.id: row.vectors for row in absent if row.vectors},
+        links=[link for link in links if link.source in rows or link.target in rows],
+        jobs=[job for row in absent for job in row.jobs],
     )
 
 

@@ -61,14 +61,14 @@ def _copy_notes(notes: Path, target: Path, home: Path | None) -> int:
         return 0
     with scratch(target, home=home) as folder:
         part = folder / target.name
-        for one in ours:
-            shutil.copytree(one, part / one.name)
+        for path in ours:
+            shutil.copytree(path, part / path.name)
         make_private(part)
         if target.exists():
             target.rename(folder / "before")
         part.rename(target)
         sync(target.parent)
-    return sum(one.is_file() for one in target.rglob("*"))
+    return sum(path.is_file() for path in target.rglob("*"))
 
 
 LOOKED_UP = 4096

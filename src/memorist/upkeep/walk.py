@@ -43,20 +43,22 @@ def list_entities(
 ) -> list[EntitySummary]:
     """The names whose mentions a filter admits, most mentioned first."""
     start = fold(prefix or "")
-    known = [one for one in store.entities_by_prefix([start]) if _may_be_seen(one, where) and _begins(one, start)]
+    known = [
+        entity for entity in store.entities_by_prefix([start]) if _may_be_seen(entity, where) and _begins(entity, start)
+    ]
     counts: defaultdict[str, _Mentions] = defaultdict(_Mentions)
-    for entity, memory in _mentions(store, where, [one.id for one in known]):
+    for entity, memory in _mentions(store, where, [name.id for name in known]):
         counts[bare_name(entity)].add(memory)
     by_name = _by_name(known)
     found = [counts[id].summary(by_name[id]) for id in counts]
-    wanted = [one for one in found if kind is None or one.kind == kind]
+    wanted = [entity for entity in found if kind is None or entity.kind == kind]
     return sorted(wanted, key=lambda one: (-one.memories - one.facts, one.name))[:limit]
 
 
 def _mentions(store: Store, where: Filter, entities: Sequence[str]) -> Iterator[tuple[str, Memory]]:
     """Every entity with each memory that mentions it and that the filter admits."""
     asked = set(entities)
-    links = [one for one in store.links(entities, *ROLES) if one.target in asked]
+    links = [link for link in store.links(entities, *ROLES) if link.target in asked]
     for start in range(0, len(links), PAGE):
         some = links[start : start + PAGE]
         memories = store.get(list({link.source for link in some}))
@@ -97,7 +99,8 @@ def _begins(entity: Entity, start: str) -> bool:
 def _by_name(entities: Iterable[Entity]) -> dict[str, Entity]:
     """One entity for each name, without its classification: the least secret one that may be seen."""
     return {
-        bare_name(one.id): one for one in sorted(entities, key=lambda one: classification_of_name(one.id), reverse=True)
+        bare_name(entity.id): entity
+        for entity in sorted(entities, key=lambda one: classification_of_name(one.id), reverse=True)
     }
 
 
@@ -108,8 +111,8 @@ def walk(store: Store, where: Filter, entity: str, hops: int = 1, limit: int = 5
     """The names and relations reached within some hops, the nearest and then the best `limit` of them."""
     if hops > MOST_HOPS:
         raise InvalidInput(f"hops is {hops}", remedy=f"Give hops a whole number from 1 to {MOST_HOPS}.")
-    starts = [one for one in store.entities([entity]) if _may_be_seen(one, where)]
-    reached = {bare_name(one.id): 0 for one in starts}
+    starts = [known for known in store.entities([entity]) if _may_be_seen(known, where)]
+    reached = {bare_name(start.id): 0 for start in starts}
     edges: dict[Pair, _Edge] = {}
     view, counted = store.view(), _counted(where)
     for hop in range(1, hops + 1):
@@ -155,16 +158,16 @@ def _counted(where: Filter) -> Filter:
 
 def _edges(store: Store, where: Filter, found: Sequence[Related], hop: int) -> dict[Pair, _Edge]:
     """What was found as edges; facts with the memories that state them."""
-    facts = [one for one in found if one.relation is not None]
-    stating = _sources(store, where, [id for one in facts for id in one.memories])
+    facts = [pair for pair in found if pair.relation is not None]
+    stating = _sources(store, where, [id for fact in facts for id in fact.memories])
     edges: dict[Pair, _Edge] = {
-        (one.source, TOGETHER, one.target): _Edge(hop, (), one.memories) for one in found if one.relation is None
+        (pair.source, TOGETHER, pair.target): _Edge(hop, (), pair.memories) for pair in found if pair.relation is None
     }
-    for one in facts:
-        own = list(one.memories)
+    for fact in facts:
+        own = list(fact.memories)
         stated = {memory.id: memory for id in own for memory in stating.get(id, ()) if memory.id not in own}
         latest = sorted(stated.values(), key=lambda memory: -memory.times.valid_from.timestamp())
-        edges[one.source, one.relation or TOGETHER, one.target] = _Edge(hop, own, [memory.id for memory in latest])
+        edges[fact.source, fact.relation or TOGETHER, fact.target] = _Edge(hop, own, [memory.id for memory in latest])
     return edges
 
 
@@ -174,7 +177,7 @@ def _is_mentioned(store: Store, where: Filter, names: Sequence[str]) -> bool:
     links = store.links(entities, *ROLES) if entities else []
     sources = list({link.source: None for link in links})
     pages = (store.get(sources[start : start + PAGE]) for start in range(0, len(sources), PAGE))
-    return any(where.admits(one) for page in pages for one in page.values())
+    return any(where.admits(memory) for page in pages for memory in page.values())
 
 
 def _sources(store: Store, where: Filter, facts: Sequence[str]) -> Mapping[str, Sequence[Memory]]:
@@ -202,7 +205,7 @@ def _every_form(ids: Iterable[str]) -> list[str]:
 
 def visible_entities(store: Store, where: Filter, ids: Iterable[str]) -> dict[str, Entity]:
     """The entities with these ids, given without their classification, that a filter lets be seen."""
-    return _by_name(one for one in store.entities_by_id(_every_form(ids)) if _may_be_seen(one, where))
+    return _by_name(entity for entity in store.entities_by_id(_every_form(ids)) if _may_be_seen(entity, where))
 
 
 def _told(

@@ -78,12 +78,12 @@ class WrongFacts(Check):
 
     def see(self, page: Sequence[Memory]) -> Iterator[Finding]:
         """One finding per wrong fact."""
-        facts = {one.id: one for one in page if one.fact is not None and is_current(one, self.now)}
+        facts = {memory.id: memory for memory in page if memory.fact is not None and is_current(memory, self.now)}
         sources = self._sources(facts)
         for id, row in facts.items():
             reason = _reason(row.fact, sources[id]) if row.fact is not None else None
             if reason is not None:
-                ids = (id, *(one.id for one in sources[id]))
+                ids = (id, *(memory.id for memory in sources[id]))
                 yield Finding("wrong_fact", ids, f"{_brief(row.fact)}: {reason}", "high", retire(id))
 
     def _sources(self, facts: dict[str, Memory]) -> defaultdict[str, list[Memory]]:
@@ -106,7 +106,7 @@ def _reason(fact: Fact, sources: Sequence[Memory]) -> str | None:
         return problem
     if fact.relation in _PEOPLE and (fact.object in JOBS or is_job(fact.object)):
         return "its object is a profession, not a person"
-    said = [problem for one in sources if (problem := _said_otherwise(fact, one.text)) is not None]
+    said = [problem for memory in sources if (problem := _said_otherwise(fact, memory.text)) is not None]
     return said[0] if said and len(said) == len(sources) else None
 
 
@@ -130,8 +130,8 @@ def object_problem(said: str) -> str | None:
 
 def _said_otherwise(fact: Fact, text: str) -> str | None:
     """What a source says instead; None if one of its sentences with the object may state the fact."""
-    about = [one for one in sentences(text) if fact.object.casefold() in one.casefold()]
-    said = [_otherwise(fact, one) for one in about]
+    about = [sentence for sentence in sentences(text) if fact.object.casefold() in sentence.casefold()]
+    said = [_otherwise(fact, other) for other in about]
     return next(iter(said), None) if said and None not in said else None
 
 

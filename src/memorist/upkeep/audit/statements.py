@@ -88,7 +88,7 @@ class Duplicates(Check):
         """The memory that answers for each one that matches another, in addition to those that are known."""
         gone = dict(known)
         for pair in self._pairs():
-            first, second = (_root(one, gone) for one in pair)
+            first, second = (_root(place, gone) for place in pair)
             said, other = self._said[first], self._said[second]
             if first != second and _same_event(said, other) and match(said, other):
                 survivor = first if _worth(said) >= _worth(other) else second
@@ -246,7 +246,9 @@ def _superseded(stated: Sequence[_Stated]) -> Iterator[tuple[_Stated, _Stated]]:
     """The statements that the newest one contradicts, each with the newest."""
     newest = max(stated, key=lambda one: (one.since, one.id))
     return (
-        (one, newest) for one in stated if fold_value(one.value) != fold_value(newest.value) and one.id != newest.id
+        (earlier, newest)
+        for earlier in stated
+        if fold_value(earlier.value) != fold_value(newest.value) and earlier.id != newest.id
     )
 
 

@@ -110,7 +110,7 @@ def paragraphs(text: str) -> Iterator[Paragraph]:
 def _paragraph(held: Sequence[str], heading: str, lines: range) -> Paragraph:
     text = _ITEM.sub("", "\n".join(line.strip() for line in held), count=1).strip()
     cited = _CITED.search(text)
-    cites = tuple(one.strip() for one in cited[1].split(",")) if cited else ()
+    cites = tuple(cite.strip() for cite in cited[1].split(",")) if cited else ()
     return Paragraph(text, heading, cites, lines)
 
 
@@ -128,14 +128,14 @@ class NoteReader:
         """A memory per paragraph, each with an id that it keeps while its words and its file's name stay."""
         kind, stem = self.name
         made: dict[str, Memory] = {}
-        for one in paragraphs(text):
-            words, cites = self.resolved(one)
+        for paragraph in paragraphs(text):
+            words, cites = self.resolved(paragraph)
             for part in split_text(words):
                 memory = record(
                     part,
                     now,
                     kind=Kind.NOTE,
-                    scope=self._scope(one.heading),
+                    scope=self._scope(paragraph.heading),
                     at=_day(self.name, changed.date(), now.date()).isoformat(),
                     source=f"{kind}/{stem}.md",
                     trust=TRUST,
@@ -165,11 +165,11 @@ class NoteReader:
     def without(self, text: str, gone: Collection[str], cited: Collection[str], clean: Callable[[str], str]) -> str:
         """A text without the paragraphs of some memories, given by their texts, and without those that cite others."""
         cut: set[int] = set()
-        for one in paragraphs(text):
-            words, cites = self.resolved(one)
+        for paragraph in paragraphs(text):
+            words, cites = self.resolved(paragraph)
             parts = {form for part in split_text(words) for form in (part, clean(part))}
             if not parts.isdisjoint(gone) or not set(cites).isdisjoint(cited):
-                cut.update(one.lines)
+                cut.update(paragraph.lines)
         return "".join(line for number, line in enumerate(text.splitlines(keepends=True)) if number not in cut)
 
 

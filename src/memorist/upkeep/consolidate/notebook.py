@@ -72,7 +72,7 @@ class StoredNotes:
     def known(self) -> dict[NoteName, NoteRecord]:
         """The records of all notes, by period."""
         records = [from_data(NoteRecord, entry.data) for entry in self.store.journal(VERB, limit=EVERY_ENTRY)]
-        return {(one.kind, one.name): one for one in records}
+        return {(record.kind, record.name): record for record in records}
 
     def lines(self, record: NoteRecord) -> list[Memory]:
         """The lines of a note, in order."""
@@ -321,7 +321,9 @@ class Notebook:
         self._notes.sweep()
         self.read(now, removed=False)
         gone = set(ids)
-        changed = [one for one in self._notes.known().values() if gone.intersection((*one.cites, *one.lines))]
+        changed = [
+            record for record in self._notes.known().values() if gone.intersection((*record.cites, *record.lines))
+        ]
         cut: list[str] = []
         for known in changed:
             lines = self._notes.lines(known) if known.by in (RULES, BY_USER) else []
@@ -337,10 +339,10 @@ class Notebook:
         names: set[str] = set()
         for period, group in groupby(days, lambda day: period_of(kind, day)):
             records = (run.known.get(("daily", day.isoformat())) for day in group)
-            daily = [one for one in records if one is not None and one.lines]
+            daily = [record for record in records if record is not None and record.lines]
             if period.closed(run.now) and daily:
                 names.add(period.name)
-                digest = fingerprint([(one.name, one.digest) for one in daily])
+                digest = fingerprint([(record.name, record.digest) for record in daily])
                 self._update(period, digest, lambda daily=daily: list(self._items(daily)), run)
         self._drop(kind, names, run)
 

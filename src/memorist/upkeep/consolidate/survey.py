@@ -67,16 +67,16 @@ def items_of(store: Store, day: SurveyedDay) -> list[NoteItem]:
     )
     return [
         NoteItem(
-            text=one.text,
-            scope=one.scope,
-            at=one.times.valid_from,
-            cites=(one.id,),
-            speaker=one.origin.speaker,
-            weight=0.5 + one.worth.importance * one.worth.confidence,
-            trust=one.worth.trust,
-            classification=one.worth.classification,
+            text=memory.text,
+            scope=memory.scope,
+            at=memory.times.valid_from,
+            cites=(memory.id,),
+            speaker=memory.origin.speaker,
+            weight=0.5 + memory.worth.importance * memory.worth.confidence,
+            trust=memory.worth.trust,
+            classification=memory.worth.classification,
         )
-        for one in memories
+        for memory in memories
     ]
 
 
@@ -114,7 +114,7 @@ def compose(kind: str, subject: str, items: Sequence[NoteItem], asker: LLMAsker 
 
 def _by_rules(items: Sequence[NoteItem], most: int) -> list[NoteLine]:
     chosen = salient([item.text for item in items], most, [item.weight for item in items])
-    return [_line(one.text, [items[place] for place in one.sources]) for one in chosen]
+    return [_line(statement.text, [items[place] for place in statement.sources]) for statement in chosen]
 
 
 def _line(text: str, items: Sequence[NoteItem]) -> NoteLine:
@@ -135,7 +135,7 @@ def _few_enough(items: Sequence[NoteItem]) -> Iterator[NoteItem]:
         yield from items
         return
     chosen = salient([item.text for item in items], MOST_TEXTS, [item.weight for item in items])
-    places = sorted({place for one in chosen for place in one.sources})
+    places = sorted({place for statement in chosen for place in statement.sources})
     yield from (items[place] for place in places[:MOST_TEXTS])
 
 

@@ -107,7 +107,7 @@ def decay(plan: TidyPlan) -> None:
 
 def move_tiers(plan: TidyPlan) -> None:
     """Move nodes and remembered texts one tier up or down, by their number of recalls and mnemo's composite score."""
-    remembered = [one for one in plan.moving.values() if plan.is_alive(one)]
+    remembered = [row for row in plan.moving.values() if plan.is_alive(row)]
     for memory in (*plan.alive(), *remembered):
         tier = tier_for(memory, plan.now)
         if tier is not memory.tier:
@@ -132,7 +132,7 @@ def _learnt_again(memory: Memory, plan: TidyPlan) -> bool:
 
 
 def _revived(memory: Memory, flag: str) -> Memory:
-    worth = replace(memory.worth, flags=tuple(one for one in memory.worth.flags if one != flag))
+    worth = replace(memory.worth, flags=tuple(other for other in memory.worth.flags if other != flag))
     return replace(memory, worth=worth, times=replace(memory.times, valid_to=None, expired_at=None))
 
 
