@@ -165,21 +165,23 @@ class Config:
 
     def __repr__(self) -> str:
         """The settings without passwords, because a repr ends up in logs; of the tables, only the names."""
-        values: dict[str, Any] = {one.name: getattr(self, one.name) for one in _FIELDS}
-        tables = {one.name for one in TABLES}
+        values: dict[str, Any] = {field.name: getattr(self, field.name) for field in _FIELDS}
+        tables = {table.name for table in TABLES}
         shown = (f"{name}={sorted(value) if name in tables else value!r}" for name, value in values.items())
         return without_passwords(f"Config({', '.join(shown)})")
 
 
-_FIELDS = tuple(one for one in fields(Config) if one.metadata)
-_RULES: Mapping[str, Rule] = {one.name: one.metadata["untrusted"] for one in _FIELDS}
+_FIELDS = tuple(field for field in fields(Config) if field.metadata)
+_RULES: Mapping[str, Rule] = {field.name: field.metadata["untrusted"] for field in _FIELDS}
 SETTINGS = tuple(
-    Setting(one.name, one.default, one.metadata["meaning"], _RULES[one.name])
-    for one in _FIELDS
-    if one.default is not MISSING
+    Setting(field.name, field.default, field.metadata["meaning"], _RULES[field.name])
+    for field in _FIELDS
+    if field.default is not MISSING
 )
 TABLES = tuple(
-    Setting(one.name, None, one.metadata["meaning"], _RULES[one.name]) for one in _FIELDS if one.default is MISSING
+    Setting(field.name, None, field.metadata["meaning"], _RULES[field.name])
+    for field in _FIELDS
+    if field.default is MISSING
 )
 MERGED = ("profiles", "recipes")
 """Tables whose entries a second file adds to; any other table is replaced, so that a key stays with its URL."""
@@ -253,8 +255,8 @@ def is_trusted(file: Path, content: bytes) -> bool:
 
 def trusted_content(file: Path, content: bytes) -> bytes:
     """What trust in a settings file covers: its content, and that of the modules beside it that it names."""
-    modules = {Path(one.rpartition(":")[0]) for one in functions(file, content)}
-    return b"\0".join([content, *(content_of(one) for one in sorted(modules) if one.suffix == ".py")])
+    modules = {Path(function.rpartition(":")[0]) for function in functions(file, content)}
+    return b"\0".join([content, *(content_of(module) for module in sorted(modules) if module.suffix == ".py")])
 
 
 def _functions_named(value: Any) -> Iterator[str]:
@@ -288,7 +290,7 @@ def _allowed(name: str, value: Any, own: Mapping[str, Any], folder: Path) -> boo
     """Whether a file that is not trusted may set this."""
     rule = _RULES[name]
     if rule == "lower":
-        default = next(one.default for one in SETTINGS if one.name == name)
+        default = next(setting.default for setting in SETTINGS if setting.name == name)
         return value <= own.get(name, default)
     return rule == "yes" or (rule == "inside" and _inside(value, folder))
 
@@ -331,7 +333,7 @@ def _anchored(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 def _functions_in(value: Any, folder: Path) -> Any:
     """A table with each `module:function` whose module is a file of this folder as the path of that file."""
     if isinstance(value, list):
-        return [_functions_in(one, folder) for one in cast("list[Any]", value)]
+        return [_functions_in(member, folder) for member in cast("list[Any]", value)]
     if not isinstance(value, Mapping):
         return value
     return {

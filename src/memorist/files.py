@@ -157,21 +157,21 @@ def sweep(home: Path) -> None:
     """Remove the unfinished files of a database whose writers were killed; those of living writers stay."""
     shop = _workshop(home)
     with suppress(OSError):
-        for one in shop.iterdir() if shop.is_dir() else ():
-            if one.is_dir():
-                _remove_abandoned(one)
-            elif _remove_abandoned(_noted_place(one)):
-                one.unlink(missing_ok=True)
+        for path in shop.iterdir() if shop.is_dir() else ():
+            if path.is_dir():
+                _remove_abandoned(path)
+            elif _remove_abandoned(_noted_place(path)):
+                path.unlink(missing_ok=True)
         _close_workshop(shop)
 
 
 def sweep_folder(folder: Path) -> None:
     """Remove the unfinished files that killed processes left in a folder, also those of earlier versions."""
     with suppress(OSError):
-        for one in folder.iterdir():
-            name, _, end = one.name.rpartition(PART)
-            if name.startswith(".") and (one.is_dir() or not _runs(end.partition("-")[0])):
-                _remove_abandoned(one)
+        for path in folder.iterdir():
+            name, _, end = path.name.rpartition(PART)
+            if name.startswith(".") and (path.is_dir() or not _runs(end.partition("-")[0])):
+                _remove_abandoned(path)
 
 
 def _workshop(home: Path) -> Path:
@@ -272,6 +272,6 @@ def mode_of(path: Path) -> int:
 
 def make_private(folder: Path) -> None:
     """Withdraw a folder and everything in it from other users."""
-    for one in (folder, *folder.rglob("*")):
-        if not one.is_symlink():
-            one.chmod(PRIVATE_FOLDER if one.is_dir() else PRIVATE)
+    for path in (folder, *folder.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(PRIVATE_FOLDER if path.is_dir() else PRIVATE)

@@ -26,7 +26,7 @@ def validate(value: object, hint: Any, where: str, build: Build | None = None) -
         return _require(value in arguments, value, where, f"one of {', '.join(map(str, arguments))}")
     if origin is tuple:
         _require(isinstance(value, list | tuple), value, where, "a list")
-        return tuple(validate(one, arguments[0], where, build) for one in cast("Sequence[object]", value))
+        return tuple(validate(member, arguments[0], where, build) for member in cast("Sequence[object]", value))
     if origin is Callable:
         return _require(callable(value), value, where, "a function")
     if origin is not None and issubclass(origin, Mapping):

@@ -66,30 +66,36 @@ class Extracted:
 def facts(asker: LLMAsker, sources: Sequence[Source]) -> Extracted:
     """Entities and statements of the texts, eight texts per call. Statements without a verbatim quote are dropped."""
     read = [_batch(asker, sources[start : start + BATCH]) for start in range(0, len(sources), BATCH)]
-    entities = [one for part in read for one in part.entities]
-    return Extracted(_merged(entities), tuple(one for part in read for one in part.statements))
+    entities = [entity for part in read for entity in part.entities]
+    return Extracted(_merged(entities), tuple(statement for part in read for statement in part.statements))
 
 
 def _batch(asker: LLMAsker, sources: Sequence[Source]) -> Extracted:
-    texts = {one.number: _plain(one.text) for one in sources}
-    data = {"texts": [one.to_data(LONGEST_TEXT) for one in sources]}
+    texts = {source.number: _plain(source.text) for source in sources}
+    data = {"texts": [source.to_data(LONGEST_TEXT) for source in sources]}
     return asker.ask("facts", data, _SCHEMA, lambda answer: _extracted(answer, texts))
 
 
 def _extracted(answer: dict[str, Any], texts: Mapping[int, str]) -> Extracted:
-    entities = [_named(one) for one in answer["entities"]]
-    statements = [_statement(one) for one in answer["statements"]]
-    grounded = [one for one in statements if one.quote and _plain(one.quote) in texts.get(one.number, "")]
+    entities = [_named(entity_data) for entity_data in answer["entities"]]
+    statements = [_statement(statement_data) for statement_data in answer["statements"]]
+    grounded = [
+        statement
+        for statement in statements
+        if statement.quote and _plain(statement.quote) in texts.get(statement.number, "")
+    ]
     return Extracted(
-        tuple(one for one in entities if one.name),
-        tuple(one for one in grounded if one.subject and one.relation and one.object),
+        tuple(entity for entity in entities if entity.name),
+        tuple(reply for reply in grounded if reply.subject and reply.relation and reply.object),
     )
 
 
 def _named(given: dict[str, Any]) -> NamedAnswer:
     name = given["name"].strip()
     aliases = dict.fromkeys(alias.strip() for alias in given["aliases"])
-    return NamedAnswer(name, given["kind"].strip().casefold(), tuple(one for one in aliases if one and one != name))
+    return NamedAnswer(
+        name, given["kind"].strip().casefold(), tuple(other for other in aliases if other and other != name)
+    )
 
 
 def _statement(given: dict[str, Any]) -> StatementAnswer:
@@ -109,10 +115,10 @@ def _statement(given: dict[str, Any]) -> StatementAnswer:
 def _merged(entities: Sequence[NamedAnswer]) -> tuple[NamedAnswer, ...]:
     """Entities with the same name, ignoring case, merged into one with all aliases."""
     merged: dict[str, NamedAnswer] = {}
-    for one in entities:
-        known = merged.setdefault(one.name.casefold(), one)
-        aliases = dict.fromkeys((*known.aliases, *one.aliases))
-        merged[one.name.casefold()] = NamedAnswer(known.name, known.kind, tuple(aliases))
+    for entity in entities:
+        known = merged.setdefault(entity.name.casefold(), entity)
+        aliases = dict.fromkeys((*known.aliases, *entity.aliases))
+        merged[entity.name.casefold()] = NamedAnswer(known.name, known.kind, tuple(aliases))
     return tuple(merged.values())
 
 
@@ -141,8 +147,8 @@ class Note:
 def note(asker: LLMAsker, subject: str, sources: Sequence[Source]) -> Note:
     """A note on a subject, written from the first 60 texts. It cites their numbers and no others."""
     shown = sources[:MOST_TEXTS]
-    data = {"subject": clip(subject, 200), "texts": [one.to_data() for one in shown]}
-    numbers = {one.number for one in shown}
+    data = {"subject": clip(subject, 200), "texts": [source.to_data() for source in shown]}
+    numbers = {source.number for source in shown}
 
     def made(answer: Any) -> Note:
         written = answer["note"].strip()

@@ -35,7 +35,7 @@ class Source:
 
 def citations(text: str) -> tuple[int, ...]:
     """The distinct numbers that a text cites, as in [3] or [3, 5]."""
-    return tuple(dict.fromkeys(int(one) for found in _CITATION.findall(text) for one in found.split(",")))
+    return tuple(dict.fromkeys(int(number) for found in _CITATION.findall(text) for number in found.split(",")))
 
 
 def must_cite(text: str, numbers: Collection[int]) -> tuple[int, ...]:
@@ -87,7 +87,7 @@ def expansion(asker: LLMAsker, query: str) -> tuple[str, ...]:
 
 def bridge_tags(asker: LLMAsker, query: str, texts: Sequence[str]) -> tuple[str, ...]:
     """3 to 5 phrases to search for information that is still missing, given the question and the texts found."""
-    found = [clip(one, 500) for one in texts[:MOST_TEXTS]]
+    found = [clip(text, 500) for text in texts[:MOST_TEXTS]]
     data = {**_question(query), "found": found}
     return asker.ask("bridge", data, record(tags=_phrases(3, 5)), lambda answer: _distinct(answer["tags"]))
 
@@ -95,8 +95,8 @@ def bridge_tags(asker: LLMAsker, query: str, texts: Sequence[str]) -> tuple[str,
 def reason(asker: LLMAsker, query: str, type: str, sources: Sequence[Source]) -> str:
     """A summary of what the memories of one type say about a question. If it cites by number, then only them."""
     shown = sources[:MOST_TEXTS]
-    data = {**_question(query), "type": type, "memories": [one.to_data() for one in shown]}
-    numbers = {one.number for one in shown}
+    data = {**_question(query), "type": type, "memories": [source.to_data() for source in shown]}
+    numbers = {source.number for source in shown}
 
     def summary(answer: Any) -> str:
         summarised = answer["summary"].strip()
@@ -116,7 +116,7 @@ def _phrases(least: int, most: int) -> dict[str, Any]:
 
 def _lowered(phrases: Sequence[str]) -> tuple[str, ...]:
     """The distinct phrases, in lower case and on one line each."""
-    return tuple(filter(None, dict.fromkeys(" ".join(one.casefold().split()) for one in phrases)))
+    return tuple(filter(None, dict.fromkeys(" ".join(phrase.casefold().split()) for phrase in phrases)))
 
 
 def _distinct(phrases: Sequence[str]) -> tuple[str, ...]:

@@ -139,7 +139,7 @@ def _learnt(
 
 
 def _proposition(given: dict[str, Any]) -> Proposition | None:
-    concepts = dict.fromkeys(" ".join(one.casefold().split()) for one in given["concepts"])
+    concepts = dict.fromkeys(" ".join(concept.casefold().split()) for concept in given["concepts"])
     said = given["text"].strip()
     return Proposition(said, tuple(filter(None, concepts)), float(given["confidence"])) if said else None
 

@@ -182,11 +182,11 @@ def keep(memories: Sequence[Memory], writer_for: Callable[[int], ClassifiedWrite
     done = {each: writers[each].keep(some, checked[each]) for each, some in groups.items()}
     answers = {each: iter(one.memories) for each, one in done.items()}
     kept = [
-        writer_for(one.worth.classification).pinned_too(one, next(answers[one.worth.classification]))
-        for one in memories
+        writer_for(memory.worth.classification).pinned_too(memory, next(answers[memory.worth.classification]))
+        for memory in memories
     ]
-    new = frozenset(id for one in done.values() for id in one.new)
-    return Written(kept, new, any(one.has_jobs for one in done.values()))
+    new = frozenset(id for written in done.values() for id in written.new)
+    return Written(kept, new, any(written.has_jobs for written in done.values()))
 
 
 _MEMORIES = Iterable[str | Mapping[str, Any]]

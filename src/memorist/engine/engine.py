@@ -180,7 +180,7 @@ class Engine(Upkeep):
         is written.
         """
         kept: builtins.list[Remembered] = []
-        for batch in batches(record_entry(one, self._clock.now()) for one in memories):
+        for batch in batches(record_entry(memory, self._clock.now()) for memory in memories):
             kept += self._written(batch).memories
             if progress is not None:
                 progress(len(batch))
@@ -232,7 +232,7 @@ class Engine(Upkeep):
         chosen, now = forget_filters(id, filters), self._clock.now()
         memories, withheld = select_by_filter(self._store, chosen) if id is None else select_by_id(self._store, id)
         if not soft:
-            return self._erase([one.id for one in memories], withheld)
+            return self._erase([memory.id for memory in memories], withheld)
         if id is not None:
             refuse_ended(memories, withheld, now)
         return end_softly(memories, self._seen_writers, now)
@@ -273,7 +273,9 @@ class Engine(Upkeep):
         from memorist.remember.derived import session_key
 
         known = self._store.by_key([session_key(self._writer.text(id))])
-        classes = {one.worth.classification for one in known if one.kind is Kind.SOURCE and one.version_of is None}
+        classes = {
+            memory.worth.classification for memory in known if memory.kind is Kind.SOURCE and memory.version_of is None
+        }
         return USUAL_CLASSIFICATION if USUAL_CLASSIFICATION in classes else max(classes, default=None)
 
     # Finding
@@ -381,7 +383,7 @@ class Engine(Upkeep):
     def get(self, id: str | Ids) -> Memory | builtins.list[Memory | None] | None:
         """One memory, or None; of several ids, a list in their order."""
         found = self._store.get([id] if isinstance(id, str) else id)
-        return found.get(id) if isinstance(id, str) else [found.get(one) for one in id]
+        return found.get(id) if isinstance(id, str) else [found.get(each_id) for each_id in id]
 
     def list(self, limit: int = 100, cursor: str | None = None, **filters: Unpack[Filters]) -> Page:
         """Memories in the order written; pass the `cursor` of a page to get the next one."""

@@ -49,10 +49,10 @@ def refuse_ended(memories: Iterable[Memory], withheld: Iterable[Entry], now: dat
 
 def end_softly(memories: Iterable[Memory], writers: Sequence[ClassifiedWriter], now: datetime) -> Receipt:
     """End those of the memories that are current."""
-    current = [one for one in memories if not is_over(one, now)]
-    run = fingerprint("forget", now, [one.id for one in current])
+    current = [memory for memory in memories if not is_over(memory, now)]
+    run = fingerprint("forget", now, [memory.id for memory in current])
     ids: list[str] = []
     for writer in writers:
-        own = [one.id for one in current if one.worth.classification == writer.classification]
+        own = [memory.id for memory in current if memory.worth.classification == writer.classification]
         ids += end_all(writer.store, own, now, run) if own else ()
     return Receipt(tuple(sorted(ids)), now, run=run if ids else None)

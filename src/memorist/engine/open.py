@@ -297,8 +297,8 @@ def _postgresql() -> Any:
     from importlib.metadata import entry_points
 
     with needs_postgres():
-        for one in entry_points(group=ENTRY_POINTS, name="postgresql"):
-            return one.load()
+        for entry in entry_points(group=ENTRY_POINTS, name="postgresql"):
+            return entry.load()
     raise MissingExtra("PostgreSQL databases need memorist-server", remedy=POSTGRES)
 
 

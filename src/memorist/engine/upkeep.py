@@ -130,7 +130,7 @@ class Upkeep:
         entities = [entity.id for entity in self._store.entities([name])]
         linked = self._store.get([link.source for link in self._store.links(entities)]) if entities else {}
         current = [memory.version_of or id for id, memory in linked.items() if memory.fact is not None]
-        versions = {one.id: one for id in current for one in self._store.history(id)}
+        versions = {version.id: version for id in current for version in self._store.history(id)}
         return sorted(versions.values(), key=lambda one: (one.times.ingested_at, one.version, one.id), reverse=True)
 
     def entities(
@@ -203,7 +203,7 @@ class Upkeep:
         from memorist.upkeep.tidy import tidy
 
         done = Tidying.of([tidy(writer.store, now, dry_run=dry_run, run=run) for writer in self._seen_writers])
-        ended = tuple(one.id for one in done.changes if one.rule in ("decay", "expire"))
+        ended = tuple(change.id for change in done.changes if change.rule in ("decay", "expire"))
         if done.run is not None and ended:
             self._notices.tell(Notice("decay", done.at, ended, dict(done.counts)))
         return done
@@ -218,7 +218,7 @@ class Upkeep:
         from memorist.results.upkeep import Consolidation
 
         books = [writer.notebook for writer in self._seen_writers]
-        return Consolidation.of([one.consolidate(now, period, run=run, dry_run=dry_run) for one in books])
+        return Consolidation.of([book.consolidate(now, period, run=run, dry_run=dry_run) for book in books])
 
     def sleep(self, *, dry_run: bool = True) -> Sleep:
         """`consolidate`, `tidy` and `audit`, in this order, as one run that `undo` takes back; a dry run only plans it.
@@ -235,7 +235,7 @@ class Upkeep:
         tidying = self._tidied(now, dry_run=dry_run, run=run)
         report = after_tidying(self.audit(), tidying)
         if run is not None:
-            undoable = frozenset(one.id for one in report.findings if one.undoable)
+            undoable = frozenset(finding.id for finding in report.findings if finding.undoable)
             report = apply_fixes(report, self._store, self._embedder, ids=undoable, run=run)
         changed = notes.written or tidying.run or report.fixed
         return Sleep(now, notes, tidying, report, run if changed else None)
@@ -268,7 +268,7 @@ class Upkeep:
 
         check_argument("report", report, Report)
         after = apply_fixes(report, self._store, self._embedder, ids=None if ids is None else frozenset(ids))
-        if any(one.kind == "secret" and one.id in after.fixed for one in after.findings):
+        if any(finding.kind == "secret" and finding.id in after.fixed for finding in after.findings):
             self._overwritten(rewrite=True)
         return after
 

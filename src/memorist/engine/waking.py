@@ -26,8 +26,8 @@ def wake_up(reader: Reader, view: View, where: Filter, max_tokens: int, speaker:
     What the speaker said of themselves, and what others said about them, comes before the rest.
     """
     head, standing = head_of(pinned_memories(reader, view, where, MOST_PINS), max_tokens // 2, LONGEST_PIN, now)
-    told = {one.id for one in standing}
-    others = [one for one in newest_memories(reader, view, where, MOST_READ) if one.id not in told]
+    told = {memory.id for memory in standing}
+    others = [memory for memory in newest_memories(reader, view, where, MOST_READ) if memory.id not in told]
     others.sort(key=lambda one: (speaker is None or not concerns(one, speaker), -one.worth.importance))
     body, listed = listing(others, max_tokens - count_tokens(head), now)
     context = "\n".join(filter(None, (head, body)))

@@ -73,7 +73,7 @@ def _refuse_theirs(name: str, known: tuple[str, ...], verb: str) -> None:
     """Refuse another system's keyword where one of ours does the same; Python refuses all others."""
     from memorist.model.spellings import advice, theirs
 
-    if any(one in known for one in theirs(name)):
+    if any(spelling in known for spelling in theirs(name)):
         raise InvalidInput(f"{verb} has no keyword {name!r}", remedy=advice(name, known))
 
 
@@ -143,7 +143,7 @@ def nests_deeper(value: object, most: int) -> bool:
     """Whether lists and mappings lie inside each other on more levels than these; never raises."""
     level: list[object] = [value]
     for _ in range(most + 1):
-        level = [inner for one in level for inner in _inside(one)]
+        level = [inner for outer in level for inner in _inside(outer)]
         if not level:
             return False
     return True
@@ -164,7 +164,7 @@ def _fits(value: object, hint: Any) -> bool:
     if origin is Annotated:
         return _fits(value, arguments[0])
     if origin in (Union, UnionType):
-        return any(_fits(value, one) for one in arguments)
+        return any(_fits(value, argument) for argument in arguments)
     if origin is Literal:
         return isinstance(value, str) and value in arguments
     if origin is not None:
@@ -196,7 +196,7 @@ def _fits_several(value: object, origin: Any, arguments: tuple[Any, ...]) -> boo
             return False
         return all(isinstance(key, str) and _fits(one, arguments[1]) for key, one in table.items())
     if isinstance(value, list | tuple | set | frozenset):
-        return all(_fits(one, arguments[0]) for one in cast("Iterable[object]", value))
+        return all(_fits(member, arguments[0]) for member in cast("Iterable[object]", value))
     return True  # it can be read only once, by the verb
 
 
@@ -227,7 +227,7 @@ def _wanted(hint: Any) -> str:
     """What a parameter takes, in words."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return " or ".join(dict.fromkeys(_wanted(one) for one in arguments if one is not type(None)))
+        return " or ".join(dict.fromkeys(_wanted(argument) for argument in arguments if argument is not type(None)))
     if origin is Literal:
         return f"one of {', '.join(map(str, arguments))}"
     if origin is Annotated:

@@ -105,8 +105,8 @@ class FieldInfo:
     @property
     def repeated(self) -> bool:
         """Whether several values may be given."""
-        origins = {get_origin(one) for one in members(self.type)}
-        return bool(origins & {tuple, list, frozenset}) or any(_is_iterable(one) for one in members(self.type))
+        origins = {get_origin(member) for member in members(self.type)}
+        return bool(origins & {tuple, list, frozenset}) or any(_is_iterable(member) for member in members(self.type))
 
 
 @cache
@@ -114,12 +114,12 @@ def fields_of(kind: type) -> Mapping[str, FieldInfo]:
     """The fields of a dataclass, with those of nested `Flat` dataclasses in their place."""
     hints = get_type_hints(kind, include_extras=True)
     found: dict[str, FieldInfo] = {}
-    for one in dataclasses.fields(kind):
-        info = _read(one.name, hints[one.name], _default(one))
-        if Flat() in _metadata(hints[one.name]):
-            found |= {name: dataclasses.replace(part, group=one.name) for name, part in fields_of(info.type).items()}
+    for field in dataclasses.fields(kind):
+        info = _read(field.name, hints[field.name], _default(field))
+        if Flat() in _metadata(hints[field.name]):
+            found |= {name: dataclasses.replace(part, group=field.name) for name, part in fields_of(info.type).items()}
         else:
-            found[one.name] = info
+            found[field.name] = info
     return found
 
 
@@ -163,7 +163,7 @@ def members(kind: Any) -> tuple[Any, ...]:
 
 def _keyword(own: FieldInfo, model: FieldInfo | None) -> FieldInfo:
     """A keyword, completed from the model's field of the same name."""
-    defaults = (one.default for one in (own, model) if one is not None and one.default is not REQUIRED)
+    defaults = (field.default for field in (own, model) if field is not None and field.default is not REQUIRED)
     default = next(defaults, None)
     if model is None:
         return dataclasses.replace(own, default=default)
@@ -200,7 +200,7 @@ def _read(name: str, hint: Any, default: Any) -> FieldInfo:
 
 
 def _first(kind: type[M], metadata: tuple[Any, ...]) -> M | None:
-    return next((one for one in metadata if isinstance(one, kind)), None)
+    return next((found for found in metadata if isinstance(found, kind)), None)
 
 
 def _metadata(hint: Any) -> tuple[Any, ...]:
@@ -214,12 +214,12 @@ def _default(one: dataclasses.Field[Any]) -> Any:
 
 
 def _choices(kind: Any) -> tuple[str, ...]:
-    for one in members(kind):
-        if isinstance(one, type) and issubclass(one, Enum):
-            return tuple(str(member.value) for member in one)
-        if get_origin(one) is Literal:
-            return get_args(one)
-        if get_origin(one) in (tuple, list) and (inner := _choices(get_args(one)[0])):
+    for alternative in members(kind):
+        if isinstance(alternative, type) and issubclass(alternative, Enum):
+            return tuple(str(member.value) for member in alternative)
+        if get_origin(alternative) is Literal:
+            return get_args(alternative)
+        if get_origin(alternative) in (tuple, list) and (inner := _choices(get_args(alternative)[0])):
             return inner
     return ()
 

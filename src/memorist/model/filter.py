@@ -84,7 +84,7 @@ class FieldCheck:
         if isinstance(value, str):
             return self.part is not None and self.part in value
         several = cast("Iterable[object]", value) if isinstance(value, list | tuple) else ()
-        return any(_value(one) in self.values for one in several)
+        return any(_value(member) in self.values for member in several)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,9 @@ def _all_of(where: object, depth: int) -> Condition:
     if not isinstance(where, Mapping) or not where:
         raise InvalidInput("A condition of where is not a mapping, or empty", remedy=f"Write it as {EXAMPLE}.")
     stated = cast("Mapping[object, object]", where)
-    return _joined("and", [one for name, value in stated.items() for one in _entry(str(name), value, depth)])
+    return _joined(
+        "and", [condition for name, value in stated.items() for condition in _entry(str(name), value, depth)]
+    )
 
 
 def _joined(how: Literal["and", "or"], parts: list[Condition]) -> Condition:
@@ -200,7 +202,7 @@ def _entry(name: str, stated: object, depth: int) -> list[Condition]:
         if not isinstance(stated, list | tuple) or not stated:
             example = f'{{"{name}": [{{"speaker": "Ann"}}, {{"session": "s1"}}]}}'
             raise InvalidInput(f"{name!r} in where takes a list of conditions", remedy=f"Write it as {example}.")
-        return [_joined(cast("Any", name), [_all_of(one, depth + 1) for one in cast("list[object]", stated)])]
+        return [_joined(cast("Any", name), [_all_of(part, depth + 1) for part in cast("list[object]", stated)])]
     field = _field(name)
     operators = cast("Mapping[object, object]", stated) if isinstance(stated, Mapping) else {"eq": stated}
     if not operators:
@@ -236,7 +238,7 @@ def _check(field: str, operator: str, given: object) -> FieldCheck:
         several = cast("list[object]", given)
         if len(several) > MOST_VALUES:
             raise InvalidInput(f"in on {field} has more than {MOST_VALUES:,} values", remedy="Split the call.")
-        return FieldCheck(field, operator, frozenset(_operand(field, one) for one in several))
+        return FieldCheck(field, operator, frozenset(_operand(field, member) for member in several))
     value = _operand(field, given)
     if operator in ORDERED and value[0] == "boolean":
         raise InvalidInput(f"{operator} on {field} is {given}", remedy="Compare with a number, a text or a time.")
@@ -332,9 +334,11 @@ class Filter:
         """The only session whose memories it admits, if its conditions name one; a store may look there alone."""
         stated = self.conditions
         parts = stated.parts if isinstance(stated, Joined) and stated.how == "and" else (stated,)
-        named = (one for one in parts if isinstance(one, FieldCheck) and (one.field, one.operator) == ("session", "eq"))
+        named = (
+            part for part in parts if isinstance(part, FieldCheck) and (part.field, part.operator) == ("session", "eq")
+        )
         # A time equals other spellings of itself, which only the condition knows.
-        return next((one.part for one in named if one.part and not _may_be_time(one.part)), None)
+        return next((check.part for check in named if check.part and not _may_be_time(check.part)), None)
 
     def admits(self, memory: Memory) -> bool:
         """Whether a memory is visible: the reference that every store's own implementation must agree with."""

@@ -90,9 +90,9 @@ def read_by_rules(claims: Sequence[Mapping[str, Any]]) -> bool:
     A language model that reads the same in such a text only confirms it. A claim stored before its reader was noted is
     one of rules if it names a memory and has no words of its own.
     """
-    stating = [one for one in claims if not one.get("negated")] or claims
-    plain = [one.get("source") for one in stating if _is_of_rules(one)]
-    confirmed = [one for one in stating if one.get("by") == "model" and one.get("source") in plain]
+    stating = [claim for claim in claims if not claim.get("negated")] or claims
+    plain = [claim.get("source") for claim in stating if _is_of_rules(claim)]
+    confirmed = [claim for claim in stating if claim.get("by") == "model" and claim.get("source") in plain]
     return bool(stating) and len(plain) + len(confirmed) == len(stating)
 
 

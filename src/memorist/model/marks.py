@@ -135,6 +135,8 @@ def _since(mark: Replaced | Current) -> str:
 def before_text(marks: Iterable[CandidateMark]) -> list[str]:
     """What to know before reading a text: that it is outdated or else current, once, and every other mark."""
     marks = list(marks)
-    value = [one for one in marks if isinstance(one, Outdated)] or [one for one in marks if isinstance(one, Current)]
-    others = [one for one in marks if not isinstance(one, Outdated | Current)]
-    return [one.before_text for one in (*value[:1], *others)]
+    value = [mark for mark in marks if isinstance(mark, Outdated)] or [
+        mark for mark in marks if isinstance(mark, Current)
+    ]
+    others = [mark for mark in marks if not isinstance(mark, Outdated | Current)]
+    return [mark.before_text for mark in (*value[:1], *others)]

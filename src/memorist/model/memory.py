@@ -253,7 +253,7 @@ class GateDecision:
 _DECIDED = {"mask": "masked", "skip": "not stored"}
 
 
-_values_of = attrgetter(*(one.name for one in fields(Memory)))
+_values_of = attrgetter(*(field.name for field in fields(Memory)))
 """The values of all fields of a memory."""
 
 
@@ -353,7 +353,7 @@ class Changes(TypedDict, total=False):
 
 def new_or_changed(memories: Iterable[Memory], known: Mapping[str, Memory]) -> list[Memory]:
     """The memories that `known` lacks, or that are news about those it has; others need no write."""
-    return [one for one in memories if one.id not in known or _is_news(known[one.id], one)]
+    return [memory for memory in memories if memory.id not in known or _is_news(known[memory.id], memory)]
 
 
 def follows(known: Memory, given: Memory) -> bool:

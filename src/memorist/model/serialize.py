@@ -88,14 +88,14 @@ def error_name(error: type[Error]) -> str:
 @cache
 def json_fields(kind: type) -> tuple[JsonField, ...]:
     """The members of a dataclass's JSON form."""
-    for one in kind.__mro__:
-        if one in _SHAPES:
-            return _SHAPES[one]()
+    for each_kind in kind.__mro__:
+        if each_kind in _SHAPES:
+            return _SHAPES[each_kind]()
     return _derived(kind)
 
 
 def _derived(kind: type) -> tuple[JsonField, ...]:
-    shown = [_json_field(one) for one in fields_of(kind).values() if one.hidden is None]
+    shown = [_json_field(field) for field in fields_of(kind).values() if field.hidden is None]
     computed = [
         JsonField(name, get_type_hints(getattr(kind, name).fget)["return"], name)
         for name in getattr(kind, COMPUTED, ())
@@ -110,8 +110,8 @@ def _json_field(one: FieldInfo) -> JsonField:
 
 def _item_fields() -> tuple[JsonField, ...]:
     """An item shows part of its memory."""
-    memory = {one.name: replace(one, path=f"memory.{one.path}") for one in json_fields(Memory)}
-    own = {one.name: one for one in _derived(Item) if one.name != "memory"}
+    memory = {field.name: replace(field, path=f"memory.{field.path}") for field in json_fields(Memory)}
+    own = {field.name: field for field in _derived(Item) if field.name != "memory"}
     shown = [memory[name] for name in ITEM_FIELDS]
     return (memory["id"], own.pop("rank"), own.pop("score"), *shown, *own.values())
 
@@ -136,10 +136,10 @@ def _writer(kind: type) -> Getter:
 
 def _record_writer(fields: tuple[JsonField, ...]) -> Getter:
     """Fetch all attributes in one call, then convert only those that are not JSON already: recalls write many."""
-    names = [one.name for one in fields]
-    fetch = attrgetter(*(one.path for one in fields), "__class__")  # with one path it would not give a tuple
-    converted = [one.name for one in fields if not _PLAIN.issuperset(members(one.type))]
-    rounded = [(one.name, one.digits) for one in fields if one.digits is not None]
+    names = [field.name for field in fields]
+    fetch = attrgetter(*(field.path for field in fields), "__class__")  # with one path it would not give a tuple
+    converted = [field.name for field in fields if not _PLAIN.issuperset(members(field.type))]
+    rounded = [(field.name, field.digits) for field in fields if field.digits is not None]
 
     def write(value: object) -> dict[str, Any]:
         data = dict(zip(names, fetch(value), strict=False))
@@ -190,14 +190,14 @@ class ReadPlan:
 @cache
 def _read_plan(kind: type) -> ReadPlan:
     fields = fields_of(kind).values()
-    shown = [one for one in fields if one.hidden is None]
+    shown = [field for field in fields if field.hidden is None]
     hints = get_type_hints(kind)
     return ReadPlan(
         _noun(kind),
-        tuple(one.json_name for one in shown if one.default is REQUIRED),
-        {one.json_name: (one.name, one.group, _reader(one.type)) for one in shown},
-        {one.group: hints[one.group] for one in fields if one.group is not None},
-        tuple((one.name, one.hidden.instead) for one in fields if one.hidden and one.hidden.instead),
+        tuple(field.json_name for field in shown if field.default is REQUIRED),
+        {field.json_name: (field.name, field.group, _reader(field.type)) for field in shown},
+        {field.group: hints[field.group] for field in fields if field.group is not None},
+        tuple((field.name, field.hidden.instead) for field in fields if field.hidden and field.hidden.instead),
         frozenset(getattr(kind, COMPUTED, ())),
     )
 
@@ -216,7 +216,7 @@ _READ: Mapping[type, Callable[[Mapping[str, Any]], Any]] = {Item: _read_item}
 @cache
 def _reader(kind: Any) -> Reader:
     """How a value of a type is read."""
-    choices = [one for one in members(kind) if one is not type(None)]
+    choices = [member for member in members(kind) if member is not type(None)]
     if len(choices) < len(members(kind)):
         read = _reader(choices[0]) if len(choices) == 1 else _as_it_is
         return lambda value, name: None if value is None else read(value, name)
@@ -270,7 +270,7 @@ def _checked(value: Any, name: str, kind: type | tuple[type, ...], noun: str) ->
 
 def _reading_tuple(read: Reader) -> Reader:
     def series(value: Any, name: str) -> tuple[Any, ...]:
-        return tuple(read(one, name) for one in _checked(value, name, (list, tuple), "a list"))
+        return tuple(read(member, name) for member in _checked(value, name, (list, tuple), "a list"))
 
     return series
 
@@ -299,4 +299,6 @@ def _noun(kind: type) -> str:
 
 def _words(kind: type, separator: str = " ") -> str:
     """The name of a class in lower case, its words separated."""
-    return "".join(f"{separator}{one.lower()}" if one.isupper() else one for one in kind.__name__).strip(separator)
+    return "".join(f"{separator}{letter.lower()}" if letter.isupper() else letter for letter in kind.__name__).strip(
+        separator
+    )

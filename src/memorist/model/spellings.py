@@ -73,7 +73,7 @@ def _own(name: str, known: Collection[str]) -> str:
     if name in known:
         return name
     spelt = snake(name)
-    return next((one for one in (spelt, *ALIASES.get(spelt, ())) if one in known), name)
+    return next((spelling for spelling in (spelt, *ALIASES.get(spelt, ())) if spelling in known), name)
 
 
 def theirs(name: str) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def advice(name: str, known: Iterable[str], write: Write = "`{}`".format) -> str
     if len(name) > LONGEST:
         return ""
     known, spelt = tuple(known), snake(name)
-    meant = [write(one) for one in theirs(name) if one in known]
+    meant = [write(spelling) for spelling in theirs(name) if spelling in known]
     use = f"Use {' or '.join(filter(None, (', '.join(meant[:-1]), *meant[-1:])))}." if meant else ""
     if use or spelt in BESIDES:
         return " ".join(filter(None, (use, BESIDES.get(spelt, ""))))

@@ -181,7 +181,7 @@ class Runs:
     def run(self, model: BatchedModel, inputs: Sequence[Inputs], *, question: bool) -> list[Outputs]:
         """The outputs of each batch."""
         caller = _Caller(len(inputs))
-        batches = [_Batch(caller, model, one) for one in inputs]
+        batches = [_Batch(caller, model, value) for value in inputs]
         with self._lock:
             self._queue.add(batches, question=question)
             if self._free:
@@ -278,7 +278,7 @@ def _outputs(batches: Sequence[_Batch]) -> list[Outputs]:
     if len(batches) < 2:
         return [batch.model.run(batch.inputs) for batch in batches]
     names = batches[0].inputs
-    made = batches[0].model.run({name: np.concatenate([one.inputs[name] for one in batches]) for name in names})
+    made = batches[0].model.run({name: np.concatenate([each.inputs[name] for each in batches]) for name in names})
     ends = np.cumsum([batch.rows for batch in batches])[:-1]
     parts = [np.split(output, ends) for output in made]
     return [[output[place] for output in parts] for place in range(len(batches))]

@@ -93,39 +93,39 @@ class TurnsAround:
     def __init__(self, memories: Sequence[Memory], reader: Turns) -> None:
         self._lines: dict[str, list[Memory]] = {}
         for session, some in _by_session(memories).items():
-            places = [_place(one) for one in some]
+            places = [_place(memory) for memory in some]
             first, last = max(min(places) - REACH, -LAST_POSITION), min(max(places) + REACH, LAST_POSITION)
             self._lines[session] = reader.turns(session, first, last)
 
     @property
     def all(self) -> list[Memory]:
         """Every turn that was read."""
-        return [one for line in self._lines.values() for one in line]
+        return [memory for line in self._lines.values() for memory in line]
 
     def turns(self, session: str, first: int, last: int) -> list[Memory]:
         """The turns of a session between two positions, as far as they are near."""
-        return [one for one in self._lines.get(session, ()) if first <= _place(one) <= last]
+        return [memory for memory in self._lines.get(session, ()) if first <= _place(memory) <= last]
 
 
 def turns_before(memories: Sequence[Memory], reader: Turns, new: Sequence[Memory] = ()) -> dict[str, Memory]:
     """The turn before each of these memories, by id; `new` ones count as stored."""
     found: dict[str, Memory] = {}
     for session, wanted in _by_session(memories).items():
-        places = [_place(one) for one in wanted]
+        places = [_place(memory) for memory in wanted]
         line = _line(
             reader.turns(session, max(min(places) - REACH, -LAST_POSITION), max(places)), session, [*new, *wanted]
         )
-        ids = {one.id for one in wanted}
+        ids = {memory.id for memory in wanted}
         found |= {after.id: before for before, after in _pairs(line) if after.id in ids}
     return found
 
 
 def turns_after(memories: Sequence[Memory], reader: Turns) -> list[Memory]:
     """Stored turns that directly follow one of these memories: they now have another turn before them."""
-    given = {one.id for one in memories}
+    given = {memory.id for memory in memories}
     found: dict[str, Memory] = {}
     for session, ahead in _by_session(memories).items():
-        places = [_place(one) for one in ahead]
+        places = [_place(memory) for memory in ahead]
         line = _line(reader.turns(session, min(places), min(max(places) + REACH, LAST_POSITION)), session, ahead)
         found |= {after.id: after for before, after in _pairs(line) if before.id in given and after.id not in given}
     return list(found.values())
@@ -142,8 +142,8 @@ def _by_session(memories: Iterable[Memory]) -> dict[str, list[Memory]]:
 
 def _line(kept: Sequence[Memory], session: str, new: Sequence[Memory]) -> list[Memory]:
     """A session's turns by position, including the new ones."""
-    turns = {one.id: one for one in (*kept, *new) if one.origin.session == session and is_talk(one)}
-    return sorted((one for one in turns.values() if one.origin.position is not None), key=_place)
+    turns = {memory.id: memory for memory in (*kept, *new) if memory.origin.session == session and is_talk(memory)}
+    return sorted((turn for turn in turns.values() if turn.origin.position is not None), key=_place)
 
 
 def _pairs(line: Sequence[Memory]) -> Iterable[tuple[Memory, Memory]]:

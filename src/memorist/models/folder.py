@@ -70,8 +70,8 @@ class OnnxGraph:
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(place.parent))
         model = without_weights(_mapped(place), place.name) or place
         self._session: Any = runtime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        self.inputs: tuple[str, ...] = tuple(one.name for one in self._session.get_inputs())
-        self.outputs: tuple[str, ...] = tuple(one.name for one in self._session.get_outputs())
+        self.inputs: tuple[str, ...] = tuple(value.name for value in self._session.get_inputs())
+        self.outputs: tuple[str, ...] = tuple(output.name for output in self._session.get_outputs())
 
     def run(self, output: str, inputs: Mapping[str, NDArray[np.int64]]) -> Vector:
         """One output for the inputs that the graph accepts."""
@@ -290,13 +290,15 @@ def packages(kind: Kind) -> dict[str, Path]:
 
 def how_to_install(name: str) -> str | None:
     """How to install a model that one of the sets has; None for any other."""
-    package = next((one.package for one in SETS.values() if name in (one.embedder, one.reranker)), None)
+    package = next(
+        (chosen_set.package for chosen_set in SETS.values() if name in (chosen_set.embedder, chosen_set.reranker)), None
+    )
     # No package index has it, and a stranger's package could take the bare name.
     return package and f"Install it from a clone of Memorist: pip install ./packages/{package}."
 
 
 def _folders() -> dict[str, Path]:
     """The folders of the models in those of our packages that are installed, by name."""
-    found = (find_spec(one.package.replace("-", "_")) for one in SETS.values())
-    roots = [Path(root) for one in found if one is not None for root in one.submodule_search_locations or ()]
+    found = (find_spec(chosen_set.package.replace("-", "_")) for chosen_set in SETS.values())
+    roots = [Path(root) for spec in found if spec is not None for root in spec.submodule_search_locations or ()]
     return {file.parent.name: file.parent for root in roots for file in sorted(root.glob(f"*/{MODEL}"))}

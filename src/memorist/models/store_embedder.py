@@ -103,7 +103,7 @@ class StoreEmbedder:
     def _other(self, generation: str) -> Embedder | None:
         from memorist.models.embedders import packaged_embedder
 
-        other = next((one for one in list(self._others) if generation_of(one) == generation), None)
+        other = next((embedder for embedder in list(self._others) if generation_of(embedder) == generation), None)
         maker = maker_of(generation)
         if other is None and maker is not None and (found := packaged_embedder(maker)) is not None:
             logger.warning("space %r keeps its own embedder %s until it is re-embedded", self._store.space, generation)
@@ -142,8 +142,8 @@ class StoreEmbedder:
         embedded = self._store.embedded(list(there)) if there else set[str]()
         known = {id: one for id, one in there.items() if id in embedded}
         new = new_or_changed(memories, known)
-        same = [one.id for one in new if one.id in known and alone(one) == alone(known[one.id])]
-        new = [one for one in new if one.id not in same]
+        same = [memory.id for memory in new if memory.id in known and alone(memory) == alone(known[memory.id])]
+        new = [memory for memory in new if memory.id not in same]
         near = TurnsAround(new, self._store) if near is None else near
         read = [*new, *turns_after(new, near)]
         made = self.of_views(readings(read, turns_before(read, near, new)))

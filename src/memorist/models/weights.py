@@ -112,7 +112,7 @@ def _varint(number: int) -> bytes:
 
 
 def _message(number: int, *contents: Part | str) -> bytes:
-    parts = [one.encode() if isinstance(one, str) else one for one in contents]
+    parts = [content.encode() if isinstance(content, str) else content for content in contents]
     return b"".join((_head(number, _length(parts)), *parts))
 
 

@@ -42,11 +42,11 @@ def changes(text: str) -> AnnouncedChange | None:
     head = text[:LONGEST_TEXT]
     cues = _hinted(head)
     said = [sentence[:LONGEST_SENTENCE] for sentence in sentences(head)] if cues else []
-    found = [one for sentence in said for one in _announced(sentence, cues)]
+    found = [change for sentence in said for change in _announced(sentence, cues)]
     if not found:
         return None
     best = min(found, key=lambda one: _ORDER[one.kind])
-    return best if best.old else replace(best, old=next((one.old for one in found if one.old), None))
+    return best if best.old else replace(best, old=next((change.old for change in found if change.old), None))
 
 
 def outdates(newer: str, other: str) -> AnnouncedChange | None:
@@ -340,5 +340,5 @@ def _cue_and_old(found: re.Match[str]) -> tuple[str, str | None]:
     if not old:
         return found[0].strip().lower(), None
     before, after = found.string[found.start() : found.start("old")], found.string[found.end("old") : found.end()]
-    cue = " … ".join(one.strip().lower() for one in (before, after) if one.strip())
+    cue = " … ".join(side.strip().lower() for side in (before, after) if side.strip())
     return cue, _ARTICLE.sub("", old.strip(), count=1) if _ARTICLE.match(old) else old.strip()

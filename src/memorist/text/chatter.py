@@ -222,8 +222,8 @@ FEWEST_WORDS = 3
 
 def only_asks(text: str) -> bool:
     """Whether a text asks and states nothing: "Which cake can he eat?", not "I eat no nuts, which cake can I eat?"."""
-    said = [one for one in sentences(text) if not says_nothing(one)]
-    return bool(said) and all(_is_asking(one) and not _states(one) for one in said)
+    said = [sentence for sentence in sentences(text) if not says_nothing(sentence)]
+    return bool(said) and all(_is_asking(saying) and not _states(saying) for saying in said)
 
 
 _IGNORANCE = lazy(
@@ -239,7 +239,7 @@ _OFFER = lazy(r"(?:let me|please|feel free|would you|could you|if you)\b", re.IG
 
 def knows_nothing(text: str) -> bool:
     """Whether an answer only says that nothing is known: "I don't have any information about France."."""
-    said = [one.replace("’", "'") for one in sentences(text)]
+    said = [sentence.replace("’", "'") for sentence in sentences(text)]
     return any(map(_IGNORANCE.match, said)) and not any(map(_tells, said))
 
 
@@ -256,7 +256,7 @@ def _is_asking(sentence: str) -> bool:
 
 def _states(sentence: str) -> bool:
     """Whether a clause of a question states something."""
-    first, *others = (words(one) for one in _CLAUSE.split(sentence))
+    first, *others = (words(clause) for clause in _CLAUSE.split(sentence))
     if others and len(first) >= FEWEST_WORDS and first[0] not in _ASKING:
         return _CHINESE_ASKING.search(_CLAUSE.split(sentence)[0]) is None
     parts = _CLAUSE.split(sentence)[1:]

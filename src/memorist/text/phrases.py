@@ -196,7 +196,11 @@ def salient(texts: Sequence[str], most: int, weights: Sequence[float] | None = N
         chosen.append(best)
         left.remove(best)
         said |= best.stems
-    return [Salient(_cut(one.text), one.sources) for one in sorted(chosen, key=lambda one: one.place) if one.stems]
+    return [
+        Salient(_cut(sentence.text), sentence.sources)
+        for sentence in sorted(chosen, key=lambda one: one.place)
+        if sentence.stems
+    ]
 
 
 def _distinct(texts: Sequence[str], weights: Sequence[float] | None) -> list[_Sentence]:
@@ -204,13 +208,13 @@ def _distinct(texts: Sequence[str], weights: Sequence[float] | None) -> list[_Se
     found: dict[str, _Sentence] = {}
     for source, text in enumerate(texts):
         weight = 1.0 if weights is None else weights[source]
-        for one in sentences(text):
-            same = " ".join(fold(one).split()).rstrip(" .!。！")
+        for sentence in sentences(text):
+            same = " ".join(fold(sentence).split()).rstrip(" .!。！")
             known = found.get(same)
             if known is None:
-                words = query_words(one)
+                words = query_words(sentence)
                 stems = frozenset(stem_all(words, language(words)))
-                found[same] = _Sentence(one, stems, (source,), len(found), weight)
+                found[same] = _Sentence(sentence, stems, (source,), len(found), weight)
             else:
                 sources = tuple(dict.fromkeys((*known.sources, source)))
                 found[same] = _Sentence(known.text, known.stems, sources, known.place, max(known.weight, weight))

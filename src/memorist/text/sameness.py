@@ -21,7 +21,7 @@ def canonical(text: str) -> str:
 
 def signs(text: str) -> str:
     """The signs of a text that are neither letters nor ordinary punctuation, such as + # = → 👍, in order."""
-    return "".join(one for one in text if one in _TELLING or category(one).startswith("S"))
+    return "".join(character for character in text if character in _TELLING or category(character).startswith("S"))
 
 
 _TELLING = frozenset("#%&*/@\\-")

@@ -53,7 +53,7 @@ def is_request(query: str) -> bool:
     query = query[:LONGEST].replace("’", "'")
     if has_chinese(query) and _CHINESE_REQUEST.search(query):
         return True
-    return any(_REQUEST.search(one) for one in sentences(query))
+    return any(_REQUEST.search(sentence) for sentence in sentences(query))
 
 
 def _label(text: str) -> str:

@@ -54,8 +54,8 @@ def sync(
         say(("This database was copied or restored: it is now the replica " + done.replica, "yellow"))
     if done.refused:
         say((f"{count(done.refused, 'record', 'records')} of others were not taken: see `memorist journal`.", "yellow"))
-    for one in done.skipped:
-        say((f"skipped {one_line(one.name)}: {one_line(one.reason)}", "yellow"))
+    for skip in done.skipped:
+        say((f"skipped {one_line(skip.name)}: {one_line(skip.reason)}", "yellow"))
 
 
 def _moves(moves: Moves) -> str:

@@ -72,7 +72,7 @@ class OnnxEmbedder:
             return rows
         loaded = self._load()
         ids = [self._encode(self._prefixes.apply(text, purpose)).ids for text in texts]
-        batches = equal_length_batches([len(one) for one in ids], self._folder.manifest.tokens_per_batch)
+        batches = equal_length_batches([len(id) for id in ids], self._folder.manifest.tokens_per_batch)
         for start in range(0, len(batches), BATCHES_AT_ONCE):
             some = batches[start : start + BATCHES_AT_ONCE]
             # A tokenizer without special tokens returns no tokens for an empty text; use token 0 instead.

@@ -70,7 +70,7 @@ class CrossReranker:
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """A logit per text."""
-        return [one.score for one in self.read(query, texts)]
+        return [reading.score for reading in self.read(query, texts)]
 
     def read(self, query: str, texts: Sequence[str]) -> list[Reading]:
         """A logit per text, and one that it answers if the model judges that."""
@@ -81,11 +81,11 @@ class CrossReranker:
         asked = self._ending(end)
         loaded = self._load()
         pairs = [loaded.tokenizer.encode(asked, self._folder.cut(text)) for text in texts]
-        batches = equal_length_batches([len(one.ids) for one in pairs], self._folder.manifest.tokens_per_batch)
+        batches = equal_length_batches([len(pair.ids) for pair in pairs], self._folder.manifest.tokens_per_batch)
         made = loaded.model([_inputs([pairs[place] for place in places]) for places in batches], question=True)
         places = np.argsort(list(chain.from_iterable(batches)))
         columns = [np.concatenate(column)[places] for column in zip(*made, strict=True)]
-        logits = [one.tolist() for one in loaded.logits(columns)]
+        logits = [vector.tolist() for vector in loaded.logits(columns)]
         return [Reading(*row) for row in zip(*logits, strict=True)]
 
     def _ending(self, query: str) -> str:

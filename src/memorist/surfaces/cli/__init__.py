@@ -115,7 +115,9 @@ def _advice(error: Any) -> str:
 
     if error.ctx is None or type(error).__name__ != "NoSuchOption":
         return ""
-    options = {name: one.opts[0] for one in error.ctx.command.params if (name := one.name) and one.opts[0][:1] == "-"}
+    options = {
+        name: param.opts[0] for param in error.ctx.command.params if (name := param.name) and param.opts[0][:1] == "-"
+    }
     return advice(error.option_name.lstrip("-").replace("-", "_"), options, options.__getitem__)
 
 

@@ -130,8 +130,8 @@ def _application(name: str) -> Any:
     if name not in EXTRAS:
         [module] = (commands[name][0] for commands in COMMANDS.values() if name in commands)
         return import_module(f"memorist.surfaces.cli.{module}").app
-    for one in _offered(name):
-        return one.load()
+    for entry_point in _offered(name):
+        return entry_point.load()
     extra = f"pip install 'memorist[{EXTRAS[name]}]'"
     raise MissingExtra(f"`memorist {name}` is not installed", remedy=f"Install it with: {extra}")
 
@@ -217,8 +217,8 @@ def _say_ignored(message: str) -> None:
 
 def setting(name: str) -> Any:
     """The option for a setting, which can also come from the environment or a file."""
-    one = next(one for one in SETTINGS if one.name == name)
-    return typer.Option(f"--{name}", metavar=name.upper(), help=f"{one.meaning} Also {one.variable}.")
+    known = next(known for known in SETTINGS if known.name == name)
+    return typer.Option(f"--{name}", metavar=name.upper(), help=f"{known.meaning} Also {known.variable}.")
 
 
 def _print_version(wanted: bool) -> None:

@@ -63,9 +63,12 @@ def doctor(target: Target, as_json: bool) -> None:
     if as_json:
         checked = [asdict(check) for check in results]
         passed = all(check.ok for check in results)
-        print_json({"ok": passed, "checks": checked, "settings": [asdict(one) for one in settings]})
+        print_json({"ok": passed, "checks": checked, "settings": [asdict(setting) for setting in settings]})
     else:
-        rows = [((one.name, "bold"), f"{one_line(one.value or 'none')}  from {one.origin}") for one in settings]
+        rows = [
+            ((setting.name, "bold"), f"{one_line(setting.value or 'none')}  from {setting.origin}")
+            for setting in settings
+        ]
         say_table(rows, indent=2)
     failed = sum(not check.ok for check in results)
     if failed:
@@ -216,11 +219,11 @@ def settings_in_force(target: Target) -> list[SettingInForce]:
     settings = target.settings()
     return [
         SettingInForce(
-            one.name,
-            without_password(getattr(settings, one.name)),
-            _origin(one, target, settings.origins.get(one.name)),
+            setting.name,
+            without_password(getattr(settings, setting.name)),
+            _origin(setting, target, settings.origins.get(setting.name)),
         )
-        for one in SETTINGS
+        for setting in SETTINGS
     ]
 
 

@@ -167,7 +167,7 @@ def show(
 ) -> Iterator[object]:
     """Print memories with all their fields."""
     memories = [find_memory(engine, id) for id in ids]
-    found = [to_data(one) for one in memories]
+    found = [to_data(memory) for memory in memories]
     yield found if len(found) > 1 else found[0]
     for place, (memory, data) in enumerate(zip(memories, found, strict=True)):
         if place:
@@ -234,11 +234,10 @@ def entities(
     """Print the names that memories mention, most mentioned first."""
     found = engine.entities(prefix, limit, kind, **filters)
     yield found
-    for one in found:
-        told = (
-            f"{count(one.memories, 'memory', 'memories')}, {count(one.facts, 'fact', 'facts')}, last {one.last.date()}"
-        )
-        say_cut((one_line(one.name), "bold"), f"  {one.kind}" if one.kind else "", (f"  {told}", "dim"))
+    for entity in found:
+        counts = f"{count(entity.memories, 'memory', 'memories')}, {count(entity.facts, 'fact', 'facts')}"
+        told = f"{counts}, last {entity.last.date()}"
+        say_cut((one_line(entity.name), "bold"), f"  {entity.kind}" if entity.kind else "", (f"  {told}", "dim"))
     if not found:
         say("No names here.")
 
@@ -258,8 +257,8 @@ def neighbours(
         say(f"No memory mentions {one_line(entity)}.")
     for edge in found.edges:
         say_cut((one_line(edge.source), "bold"), f" {edge.relation} ", (one_line(edge.target), "bold"))
-        for one in edge.support:
-            say_cut((f"    {one.id[:8]} {one.at.date()} ", "dim"), one_line(one.text))
+        for support in edge.support:
+            say_cut((f"    {support.id[:8]} {support.at.date()} ", "dim"), one_line(support.text))
     if found.more:
         say(("There are more: --limit shows them.", "dim"))
 
@@ -278,8 +277,8 @@ def journal(
     entries = engine.journal(verb, about, limit, cursor, since=since)
     yield entries
     say_table(
-        ((one.id, "cyan"), (f"{one.at:%Y-%m-%d %H:%M}", "dim"), one_line(one.verb), one_line(_told(one)))
-        for one in entries
+        ((entry.id, "cyan"), (f"{entry.at:%Y-%m-%d %H:%M}", "dim"), one_line(entry.verb), one_line(_told(entry)))
+        for entry in entries
     )
     if len(entries) == limit:
         say((f"More: --cursor {entries[-1].id}", "dim"))

@@ -49,8 +49,8 @@ def restore(
     aside = memorist.restore(path, to or target.db, space=target.space, config=target.config)
     yield {"restored": path, "aside": aside}
     say(("✓ ", "green"), f"Restored {one_line(str(path))}.")
-    for one in aside:
-        say((f"  the old file is now {one_line(str(one))}", "dim"))
+    for file in aside:
+        say((f"  the old file is now {one_line(str(file))}", "dim"))
 
 
 @command(app)

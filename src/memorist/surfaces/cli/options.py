@@ -55,9 +55,9 @@ def input_file(metavar: str, help: str) -> Any:
 
 
 def _existing(given: str | list[Path]) -> str | list[Path]:
-    for one in [given] if isinstance(given, str) else given:
-        if str(one) != PIPE and not os.path.exists(one):
-            raise NotFound(f"There is no file {one}", remedy="Check the path.")
+    for path in [given] if isinstance(given, str) else given:
+        if str(path) != PIPE and not os.path.exists(path):
+            raise NotFound(f"There is no file {path}", remedy="Check the path.")
     return given
 
 
@@ -120,7 +120,11 @@ class _Command(CommandInfo):
 def _function(body: Body, added: Mapping[str, Any], creates: bool) -> Callable[..., None]:
     """The function of a command, with a signature from which Typer reads its arguments and options."""
     declared = inspect.signature(body, eval_str=True, locals={"Engine": object}).parameters
-    own = [one for one in declared.values() if one.kind is not one.VAR_KEYWORD and one.name not in PROVIDED]
+    own = [
+        parameter
+        for parameter in declared.values()
+        if parameter.kind is not parameter.VAR_KEYWORD and parameter.name not in PROVIDED
+    ]
 
     @wraps(body)
     def run(context: typer.Context, as_json: bool, **given: Any) -> None:
@@ -137,12 +141,12 @@ def _function(body: Body, added: Mapping[str, Any], creates: bool) -> Callable[.
 
     parameters = [
         _keyword("context", typer.Context),
-        *(_keyword(one.name, one.annotation, one.default) for one in own),
+        *(_keyword(parameter.name, parameter.annotation, parameter.default) for parameter in own),
         _keyword("as_json", Json, False),
         *(_keyword(name, kind, None) for name, kind in added.items()),
     ]
     run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]  # read by Typer
-    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 
@@ -211,7 +215,7 @@ def _option(field: FieldInfo, panel: str, *, defaults: bool = True) -> Any:
 
 def _kind(field: FieldInfo) -> tuple[Any, str | None]:
     """The type of an option as Typer knows it, and the word for its value in the help."""
-    first = next(one for one in members(field.type) if one is not type(None))
+    first = next(member for member in members(field.type) if member is not type(None))
     if field.is_time:
         return str, "WHEN"
     if field.repeated:
@@ -229,7 +233,7 @@ def _switch(field: FieldInfo) -> str:
 
 
 def _is_object(field: FieldInfo) -> bool:
-    return any(is_dataclass(one) or get_origin(one) is Mapping for one in members(field.type))
+    return any(is_dataclass(member) or get_origin(member) is Mapping for member in members(field.type))
 
 
 def _singular(field: FieldInfo) -> str:
@@ -241,9 +245,9 @@ def _help(field: FieldInfo, *, defaults: bool) -> str:
     sentence = field.description.rstrip(".")
     if field.choices:
         sentence += f": {', '.join(field.choices)}"
-    for one in members(field.type):
-        if is_dataclass(one):
-            sentence += f"; a JSON object with {', '.join(fields_of(cast('type', one)))}"
+    for kind in members(field.type):
+        if is_dataclass(kind):
+            sentence += f"; a JSON object with {', '.join(fields_of(cast('type', kind)))}"
     if field.repeated:
         sentence += "; may be repeated"
     if not defaults or field.default in (None, (), {}) or field.default is False:

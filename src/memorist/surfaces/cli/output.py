@@ -104,12 +104,12 @@ def styled(*parts: Part) -> Text:
     """A line made of its parts. No part can control the terminal."""
     from rich.text import Text
 
-    return Text.assemble(*(visible(one) if isinstance(one, str) else (visible(one[0]), one[1]) for one in parts))
+    return Text.assemble(*(visible(part) if isinstance(part, str) else (visible(part[0]), part[1]) for part in parts))
 
 
 def unstyled(*parts: Part) -> str:
     """A line made of its parts, for a pipe."""
-    return visible("".join(one if isinstance(one, str) else one[0] for one in parts)).expandtabs()
+    return visible("".join(part if isinstance(part, str) else part[0] for part in parts)).expandtabs()
 
 
 def say(*parts: Part, indent: int = 0) -> None:
@@ -231,9 +231,9 @@ def print_remembered(memory: Remembered, note: str = "") -> None:
 
 def print_gates(gates: Iterable[GateDecision]) -> None:
     """Print what gates decided, and how to take it back."""
-    for one in gates:
-        again = f" (to undo: memorist undo {one.entry})" if one.entry is not None else ""
-        say((f"{one_line(str(one))}{again}", "yellow"), indent=2)
+    for gate in gates:
+        again = f" (to undo: memorist undo {gate.entry})" if gate.entry is not None else ""
+        say((f"{one_line(str(gate))}{again}", "yellow"), indent=2)
 
 
 def item_line(item: Item) -> list[Part]:
@@ -298,11 +298,13 @@ def _hits(recall: Recall, signal: str) -> str:
 
 def _matched(recall: Recall, signal: str) -> str:
     """What a signal matched: words of the question, a paragraph, an edge, or how close its best hit is."""
-    memories = [one.memory for step in recall.trace.steps for one in step.candidates if signal in one.evidence]
+    memories = [
+        candidate.memory for step in recall.trace.steps for candidate in step.candidates if signal in candidate.evidence
+    ]
     if signal in ("fuzzy", "keyword"):
         from memorist.text.words import query_words, words
 
-        there = {word for one in memories for word in words(one.text)}
+        there = {word for memory in memories for word in words(memory.text)}
         shared = [f'"{word}"' for word in dict.fromkeys(query_words(recall.query)) if word in there]
         return f"matches on {', '.join(shared)}" if shared else "matches on parts of words"
     if signal == "edges" and (edge := _best_edge(recall)):
@@ -316,8 +318,8 @@ def _best_edge(recall: Recall) -> str | None:
     """The first edge that the best candidate with one states, in words."""
     from memorist.model.marks import OnEdge
 
-    found = (one for step in reversed(recall.trace.steps) for one in step.candidates)
-    return next((str(mark) for one in found for mark in one.marks if isinstance(mark, OnEdge)), None)
+    found = (candidate for step in reversed(recall.trace.steps) for candidate in step.candidates)
+    return next((str(mark) for candidate in found for mark in candidate.marks if isinstance(mark, OnEdge)), None)
 
 
 def day(memory: Memory) -> str:

@@ -55,7 +55,7 @@ def _part_rows(parts: list[dict[str, Any]], indent: int = 0) -> Iterator[tuple[P
     for part in parts:
         role = next(role for role in ROLES if role in part)
         inner = {name: value for name, value in part.items() if name != role}
-        nested = [one for value in inner.values() for one in _nested(value)]
+        nested = [mapping for value in inner.values() for mapping in _nested(value)]
         plain = readable({name: value for name, value in inner.items() if not _nested(value)})
         yield (f"{' ' * indent}{one_line(part[role])}", "cyan"), (one_line(plain), "dim")
         yield from _part_rows(nested, indent + 2)
@@ -64,5 +64,5 @@ def _part_rows(parts: list[dict[str, Any]], indent: int = 0) -> Iterator[tuple[P
 def _nested(value: object) -> list[dict[str, Any]]:
     """The parts that a parameter holds, if any."""
     ones = cast("list[object]", value) if isinstance(value, list) else [value]
-    mappings = [cast("dict[str, Any]", one) for one in ones if isinstance(one, dict)]
-    return [one for one in mappings if any(role in one for role in ROLES)]
+    mappings = [cast("dict[str, Any]", found) for found in ones if isinstance(found, dict)]
+    return [mapping for mapping in mappings if any(role in mapping for role in ROLES)]

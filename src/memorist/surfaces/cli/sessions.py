@@ -86,9 +86,9 @@ def list_(engine: Engine) -> Iterator[object]:
     """Print every session: its id, state, number of steps and goal."""
     shown = ("goal", "state", "steps", "learnt", "started", "error")
     runs = {
-        one.origin.session: {name: one.metadata.get(name) for name in shown}
-        for one in all_memories(engine, {"kinds": ["source"]})
-        if _is_run(one)
+        memory.origin.session: {name: memory.metadata.get(name) for name in shown}
+        for memory in all_memories(engine, {"kinds": ["source"]})
+        if _is_run(memory)
     }
     yield [{"id": id, **run} for id, run in runs.items()]
     say_table(

@@ -73,7 +73,7 @@ def _remove(file: Path) -> Iterator[object]:
 def _list() -> Iterator[object]:
     files = [{"file": path, "state": _state(Path(path))} for path in sorted(trusting.trusted_hashes())]
     yield files
-    say_table((one_line(one["file"]), (one["state"], "dim")) for one in files)
+    say_table((one_line(file["file"]), (file["state"], "dim")) for file in files)
     say(f"{count(len(files), 'file', 'files')}.")
 
 

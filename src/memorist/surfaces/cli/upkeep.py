@@ -50,11 +50,11 @@ def audit(
         with progress("Auditing", lambda: stats.memories + stats.versions, quiet=as_json) as advance:
             report = engine.audit(kinds=kinds, progress=advance)
         data = to_data(report)
-        wanted = [one for one in data["findings"] if one["kind"] in chosen and one["fix"] is not None]
+        wanted = [finding for finding in data["findings"] if finding["kind"] in chosen and finding["fix"] is not None]
         if wanted:
             if not yes:
                 _confirm_fixes(data, wanted)
-            data = to_data(engine.mend(report, [one["id"] for one in wanted]))
+            data = to_data(engine.mend(report, [finding["id"] for finding in wanted]))
     yield data
     _print_findings(data, sys.maxsize if everything else SHOWN)
 
@@ -70,7 +70,7 @@ def _kinds_to_fix(fix: list[str]) -> set[str]:
 
 def _confirm_fixes(report: dict[str, Any], wanted: list[dict[str, Any]]) -> None:
     _print_findings(report, SHOWN)
-    final = sum(not one["undoable"] for one in wanted)
+    final = sum(not finding["undoable"] for finding in wanted)
     for_good = f", {final} of them for good" if final else ""
     if not typer.confirm(f"Fix {count(len(wanted), 'finding', 'findings')}{for_good}?", err=True):
         raise Error("Nothing was fixed", remedy="Answer y to fix.")
@@ -85,7 +85,7 @@ def _print_findings(report: dict[str, Any], shown: int) -> None:
             mark = ("  ✓ ", "green") if finding["fixed"] else ("  · ", "dim")
             say_cut(mark, ((finding["ids"] or ["the store"])[0][:12], "cyan"), f"  {one_line(finding['reason'])}")
         _say_more(len(findings) - shown)
-    total, fixed = len(report["findings"]), sum(one["fixed"] is not None for one in report["findings"])
+    total, fixed = len(report["findings"]), sum(finding["fixed"] is not None for finding in report["findings"])
     summary = f"{count(report['checked'], 'memory', 'memories')} checked, {count(total, 'finding', 'findings')}"
     say(f"{summary}, {fixed:,} fixed." if fixed else f"{summary}.")
 
@@ -116,7 +116,7 @@ def sleep(
     _print_notes(done.notes)
     _print_changes(done.tidying.changes, shown)
     _print_findings(to_data(done.audit), shown)
-    fixes = len(done.audit.fixed) if apply else sum(one.undoable for one in done.audit.findings)
+    fixes = len(done.audit.fixed) if apply else sum(finding.undoable for finding in done.audit.findings)
     parts = [
         count(len(done.notes.written), "note", "notes"),
         count(len(done.tidying.changes), "change", "changes"),

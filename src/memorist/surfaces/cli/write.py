@@ -59,7 +59,7 @@ def remember(
 def _version_before(engine: Engine, memory: Remembered) -> Memory | None:
     """The version that a new text of a memory replaced."""
     past = engine.history(memory.id) if memory.outcome is Outcome.MERGED else []
-    return next((one for one in past if one.version < memory.version), None)
+    return next((row for row in past if row.version < memory.version), None)
 
 
 def _format_option() -> Any:
@@ -136,10 +136,10 @@ def forget(
     if asks:
         require_answer(as_json)
     with target.open() as engine:
-        memories = [find_memory(engine, one) for one in id or ()]
+        memories = [find_memory(engine, given) for given in id or ()]
         if asks:
             _confirm_erasure(memories or list(all_memories(engine, filters)))
-        receipt = engine.forget([one.id for one in memories] or None, soft=soft, **filters)
+        receipt = engine.forget([memory.id for memory in memories] or None, soft=soft, **filters)
     yield receipt
     if soft:
         _say_ended(len(receipt.forgotten), receipt.run)
@@ -263,14 +263,14 @@ def _print_report(path: str, report: dict[str, Any]) -> None:
     told = [f"{report[name]:,} {words}" for name, words in others.items() if report[name] or name == "known"]
     say(f"{path}: stored {kept} with {facts}, {', '.join(told)}, from {files}.")
     unread: list[dict[str, str]] = report["skipped_files"]
-    for one in unread[:FILES_SHOWN]:
-        say((f"skipped file {one_line(one['where'])}: {one_line(one['reason'])}", "dim"), indent=2)
+    for file in unread[:FILES_SHOWN]:
+        say((f"skipped file {one_line(file['where'])}: {one_line(file['reason'])}", "dim"), indent=2)
     if len(unread) > FILES_SHOWN:
         say((f"… and {len(unread) - FILES_SHOWN:,} more files", "dim"), indent=2)
     for what in ("skipped", "cleaned"):
         reasons: dict[str, int] = report[f"{what}_by_reason"]
         for reason, times in sorted(reasons.items(), key=lambda pair: -pair[1])[:REASONS_SHOWN]:
-            places = [one_line(one["where"]) for one in report[what] if one["reason"] == reason]
+            places = [one_line(entry["where"]) for entry in report[what] if entry["reason"] == reason]
             named = ", ".join([*places[:PLACES_SHOWN], *(["…"] if times > PLACES_SHOWN else [])])
             say((f"{what} {times:,}: {one_line(reason)} ({named})", "dim"), indent=2)
 

@@ -27,7 +27,7 @@ def secrets_in(text: str) -> list[Secret]:
     shown = bare(text)
     if shown is not None:
         hidden = _plain(shown.text)
-        found += [Secret(one.kind, shown.place(one.start), shown.end(one.end - 1)) for one in hidden]
+        found += [Secret(secret.kind, shown.place(secret.start), shown.end(secret.end - 1)) for secret in hidden]
     return _apart(found)
 
 
@@ -39,7 +39,7 @@ def _plain(text: str) -> list[Secret]:
     if _DIGIT.search(text):
         found += _found(text, folded, _CODES)
         if _DIGITS.search(text):
-            found += [one for form in NUMBERS for one in form.matches(text)]
+            found += [match for form in NUMBERS for match in form.matches(text)]
     found += seed_phrases_in(folded)
     found += in_columns(text)
     return found
@@ -58,8 +58,8 @@ _Groups = Mapping[tuple[str, ...], list[SecretFormat]]
 def _grouped(*forms: SecretFormat) -> _Groups:
     """Forms by their hints, so that hints that many share are looked for once."""
     groups: dict[tuple[str, ...], list[SecretFormat]] = {}
-    for one in forms:
-        groups.setdefault(one.hints, []).append(one)
+    for form in forms:
+        groups.setdefault(form.hints, []).append(form)
     return groups
 
 
@@ -74,9 +74,9 @@ def mask_secrets(text: str) -> str:
     """The text with `[secret: KIND]` in place of each secret."""
     pieces: list[str] = []
     start = 0
-    for one in secrets_in(text):
-        pieces += text[start : one.start], f"[secret: {one.kind}]"
-        start = one.end
+    for secret in secrets_in(text):
+        pieces += text[start : secret.start], f"[secret: {secret.kind}]"
+        start = secret.end
     return "".join((*pieces, text[start:]))
 
 
@@ -85,7 +85,7 @@ def _apart(found: list[Secret]) -> list[Secret]:
     if len(found) < 2:
         return found
     kept: list[Secret] = []
-    for one in sorted(found, key=lambda one: (one.start, -one.end)):
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
+    for secret in sorted(found, key=lambda one: (one.start, -one.end)):
+        if not kept or secret.start >= kept[-1].end:
+            kept.append(secret)
     return kept

@@ -84,7 +84,7 @@ VENDORS: Sequence[SecretFormat] = (
     form("Azure key", r"AccountKey=(?P<it>[A-Za-z0-9+/]{60,}+={0,2})", "accountkey="),
     ignoring_case(
         "token",
-        rf"{_EDGE}(?:{'|'.join(re.escape(one) for one in _OTHERS.split())})(?=[\w.-]{{20}})[\w.-]{{20,300}}",
+        rf"{_EDGE}(?:{'|'.join(re.escape(word) for word in _OTHERS.split())})(?=[\w.-]{{20}})[\w.-]{{20,300}}",
         _OTHERS,
         is_random,
     ),
