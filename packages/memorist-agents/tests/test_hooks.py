@@ -31,7 +31,9 @@ from tests.surfaces.conftest import Cli
 REDIS = "The integration tests need a running Redis on port 6380; start it with make redis."
 PIN = "Always use pnpm, never npm."
 Hook = Callable[..., str]
-CALLS = [(name, one.event) for name, client in CLIENTS.items() if client.hooks for one in client.hooks.events]
+CALLS = [
+    (name, registered.event) for name, client in CLIENTS.items() if client.hooks for registered in client.hooks.events
+]
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def memory(db: Path) -> Callable[[], memorist.Engine]:
 
 def texts(memory: Callable[[], memorist.Engine], **filters: Any) -> list[str]:
     with memory() as engine:
-        return [one.text for one in engine.list(**filters).items]
+        return [row.text for row in engine.list(**filters).items]
 
 
 @pytest.fixture
@@ -280,11 +282,11 @@ def test_compaction_keeps_what_was_said(hook: Hook, project: Path, memory: Any, 
         assert hook("pre-compact", payload, client) == ""
     with memory() as engine:
         kept = engine.list().items
-    assert [(one.origin.speaker, one.text) for one in kept if one.origin.speaker] == [
+    assert [(memory.origin.speaker, memory.text) for memory in kept if memory.origin.speaker] == [
         ("user", ASKED),
         ("assistant", DONE),
     ]
-    assert {one.scope for one in kept} == {scope_of(project)}
+    assert {memory.scope for memory in kept} == {scope_of(project)}
     assert len(kept) == (3 if client in ("claude-code", "codex") else 2), "where commands are told, a lesson too"
 
 

@@ -97,7 +97,7 @@ def commands(data: Any) -> list[str]:
     """Every command of a hook in some settings."""
     if isinstance(data, dict):
         return [data["command"]] if isinstance(data.get("command"), str) else commands(list(data.values()))
-    return [one for inner in data for one in commands(inner)] if isinstance(data, list) else []
+    return [command for inner in data for command in commands(inner)] if isinstance(data, list) else []
 
 
 @pytest.mark.parametrize(("platform", "files"), [("linux", LINUX), ("darwin", MACOS), ("win32", WINDOWS)])
@@ -113,8 +113,8 @@ def test_each_client_has_its_files_on_each_platform(
 @pytest.mark.parametrize("client", CLIENTS)
 def test_an_entry_starts_this_server_on_this_memory(cli: Cli, db: Path, home: Path, client: str) -> None:
     done = cli("install", client, "--json").data
-    assert [one["file"] for one in done] == [str(home / file) for file in LINUX[client]]
-    assert all(one["written"] and one["backup"] is None for one in done)
+    assert [change["file"] for change in done] == [str(home / file) for file in LINUX[client]]
+    assert all(change["written"] and change["backup"] is None for change in done)
     entry = settings(home / LINUX[client][0])[SERVERS.get(client, "mcpServers")]["memorist"]
     project = [] if client in ("windsurf", "claude-desktop") else ["--project"]
     assert entry["command"] == sys.executable
@@ -128,10 +128,10 @@ def test_each_event_that_a_client_has_calls_its_hook(cli: Cli, db: Path, home: P
     file = settings(home / LINUX[client][-1])
     assert list(file["hooks"]) == NATIVE[client]
     assert file.get("version") == (1 if client == "cursor" else None)
-    ran = [shlex.split(one) for one in commands(file["hooks"])]
+    ran = [shlex.split(command) for command in commands(file["hooks"])]
     start = [sys.executable, "-P", "-m", "memorist", "--db", str(db), "--embedder", "none", "hook"]
-    assert all(one[:9] == start and one[10:] == ["--client", client] for one in ran)
-    assert {one[9] for one in ran} <= {*EVENTS} and all(map(is_hook_command, commands(file["hooks"])))
+    assert all(command[:9] == start and command[10:] == ["--client", client] for command in ran)
+    assert {command[9] for command in ran} <= {*EVENTS} and all(map(is_hook_command, commands(file["hooks"])))
 
 
 def test_hooks_can_be_left_out(cli: Cli, home: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_project_gets_files_of_its_own(cli: Cli, home: Path, client: str) -> N
     cli("install", client, "--project")
     here = sorted(str(file.relative_to(Path.cwd())) for file in Path.cwd().rglob("*") if file.is_file())
     assert here == sorted(PROJECT[client])
-    assert [one for one in home.rglob("*") if one.is_file() and one.name != "installed.json"] == []
+    assert [path for path in home.rglob("*") if path.is_file() and path.name != "installed.json"] == []
     assert cli("uninstall", client, "--project").status == 0
     assert [*Path.cwd().rglob("*")] == []
 
@@ -177,9 +177,9 @@ def test_what_was_there_stays_and_is_copied_and_uninstalling_restores_every_byte
         assert "memorist" in str(settings(file))
     texts = [file.read_bytes() for file in files]
     again = cli("install", client, "--json").data
-    assert not any(one["written"] or one["backup"] for one in again)
+    assert not any(change["written"] or change["backup"] for change in again)
     assert [file.read_bytes() for file in files] == texts
-    assert all(one["written"] for one in cli("uninstall", client, "--json").data)
+    assert all(change["written"] for change in cli("uninstall", client, "--json").data)
     assert [file.read_text(encoding="utf-8") for file in files] == [BEFORE[file.suffix] for file in files]
     assert cli("uninstall", client).out.startswith(f"{CLIENTS[client].title} has no entry")
 
@@ -290,7 +290,7 @@ def test_a_link_stays_a_link(cli: Cli, home: Path) -> None:
 def test_a_dry_run_prints_and_writes_nothing(cli: Cli, home: Path, client: str) -> None:
     shown = cli("install", client, "--dry-run")
     assert "would change." in shown.out and "+" in shown.out and "memorist" in shown.out
-    assert not any(one["written"] for one in cli("install", client, "--dry-run", "--json").data)
+    assert not any(change["written"] for change in cli("install", client, "--dry-run", "--json").data)
     assert list(home.iterdir()) == []
     cli("install", client)
     before = {file: file.read_bytes() for file in home.rglob("*") if file.is_file()}
@@ -329,7 +329,7 @@ def test_a_damaged_record_is_no_obstacle(cli: Cli, home: Path) -> None:
     (id,) = list(json.loads(record.read_text()))[:1]
     notes = [{"before": 5, "after": [1]}, {"before": None, "after": None, "copy": {}}, {"before": "../x", "after": "y"}]
     made = [{"before": None, "after": "x", "made": made} for made in (3, [1], {"a": 1}, [None], "no")]
-    for text in ("{", "[1]", '{"x": 1, "y": {"after": 1}}', *(json.dumps({id: one}) for one in (*notes, *made))):
+    for text in ("{", "[1]", '{"x": 1, "y": {"after": 1}}', *(json.dumps({id: note}) for note in (*notes, *made))):
         record.parent.mkdir(parents=True, exist_ok=True)
         record.write_text(text)
         assert cli("uninstall", "cursor").status == 0
@@ -338,7 +338,7 @@ def test_a_damaged_record_is_no_obstacle(cli: Cli, home: Path) -> None:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -406,7 +406,7 @@ def test_a_dry_run_shows_a_diff_in_the_format_of_the_file(cli: Cli, home: Path, 
         (home / file).parent.mkdir(parents=True, exist_ok=True)
         (home / file).write_text(BEFORE[Path(file).suffix], encoding="utf-8")
     shown = cli("install", client, "--dry-run").out
-    planned = [one["diff"].splitlines() for one in cli("install", client, "--dry-run", "--json").data]
+    planned = [change["diff"].splitlines() for change in cli("install", client, "--dry-run", "--json").data]
     assert all(line in shown for lines in planned for line in lines)
     cli("install", client)
     for file, lines in zip(LINUX[client], planned, strict=True):

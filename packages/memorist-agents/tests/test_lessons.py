@@ -32,7 +32,7 @@ def turn(*steps: Step) -> list[Event]:
 
 
 def taught(*steps: Step) -> list[str]:
-    return [one["text"] for one in lessons(turn(*steps))]
+    return [lesson["text"] for lesson in lessons(turn(*steps))]
 
 
 HELPED: dict[str, tuple[list[Step], str]] = {

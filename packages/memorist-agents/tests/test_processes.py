@@ -171,15 +171,15 @@ def test_hooks_at_the_same_time_all_keep_what_they_learnt(home: Path) -> None:
         subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, cwd=home)
         for _ in range(4)
     ]
-    for number, one in enumerate(running):
+    for number, process in enumerate(running):
         given = failed(home / "mill", command=f"make {'abcd'[number]}", error=f"error: no rule for {'abcd'[number]}")
-        assert one.stdin is not None
-        one.stdin.write(json.dumps(given).encode())
-        one.stdin.close()
-    assert [one.wait(120) for one in running] == [0] * 4
-    for one in running:
-        assert one.stdout is not None
-        one.stdout.close()
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(given).encode())
+        process.stdin.close()
+    assert [process.wait(120) for process in running] == [0] * 4
+    for process in running:
+        assert process.stdout is not None
+        process.stdout.close()
     listing = [sys.executable, "-m", "memorist", "--embedder", "none", "list", "--json"]
     listed = json.loads(subprocess.run(listing, env=environment, cwd=home, capture_output=True).stdout)
     assert len(listed["items"]) == 4 and log_of(home) == ""
@@ -192,7 +192,7 @@ def test_the_log_is_private_and_does_not_grow_without_end(monkeypatch: pytest.Mo
     file = guard.log_file()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600 and stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     both = [file, file.with_name("hooks.log.1")]
-    assert all(one.stat().st_size < 2200 for one in both)
+    assert all(path.stat().st_size < 2200 for path in both)
     assert both[0].read_text().splitlines()[-1].endswith("it took too long, 99")
 
 

@@ -58,9 +58,9 @@ def install(
         _print_plan(changes)
         return
     _print_written(changes, copies, client)
-    if any(one.secret for one in changes):
+    if any(change.secret for change in changes):
         say((_BEWARE, "yellow"), indent=2)
-    if any(one.needed for one in changes) and _client(client).after and not no_hooks:
+    if any(change.needed for change in changes) and _client(client).after and not no_hooks:
         say(_client(client).after, indent=2)
 
 
@@ -74,15 +74,15 @@ def uninstall(
     entries = agents.entries_of(_client(client), Start(()), name, project=_folder(project), hooks=True)
     with nullcontext() if dry_run else agents.alone():
         changes = [agents.plan_removal(file, some, name) for file, some in entries.items()]
-        for one in () if dry_run else changes:
-            agents.take_out(one)
+        for edit in () if dry_run else changes:
+            agents.take_out(edit)
     yield [{**one, "diff": change.diff} for one, change in zip(_report(changes, dry_run), changes, strict=True)]
-    done = [one for one in changes if one.needed]
-    for one in done:
+    done = [edit for edit in changes if edit.needed]
+    for edit in done:
         would = "would be removed from" if dry_run else "removed from"
-        say(("✓ ", "green"), f"{would.capitalize()} {one_line(str(one.file))}.")
+        say(("✓ ", "green"), f"{would.capitalize()} {one_line(str(edit.file))}.")
         if dry_run:
-            print_raw(one.diff)
+            print_raw(edit.diff)
     if not done:
         say(f"{_client(client).title} has no entry {one_line(name)} and no hooks of ours.")
 
@@ -144,10 +144,10 @@ def _report(changes: Sequence[FileChange], dry_run: bool, copies: Sequence[Path 
 
 
 def _print_plan(changes: Sequence[FileChange]) -> None:
-    for one in changes:
-        say((f"{one_line(str(one.file))} {'would change' if one.needed else 'needs no change'}.", "dim"))
-        if one.needed:
-            print_raw(one.diff)
+    for change in changes:
+        say((f"{one_line(str(change.file))} {'would change' if change.needed else 'needs no change'}.", "dim"))
+        if change.needed:
+            print_raw(change.diff)
 
 
 def _print_written(changes: Sequence[FileChange], copies: Sequence[Path | None], client: str) -> None:

@@ -79,7 +79,7 @@ def _answered(call: HookCall, context: str) -> str | None:
     if call.client == "cursor":
         return json.dumps({"additional_context": context}) if call.event == SESSION_START else None
     hooks = CLIENTS[call.client].hooks if call.client in CLIENTS else None
-    name = next((one.native for one in hooks.events if one.event == call.event), None) if hooks else None
+    name = next((event.native for event in hooks.events if event.event == call.event), None) if hooks else None
     if name is None or call.client == "windsurf":
         return None
     return json.dumps({"hookSpecificOutput": {"hookEventName": name, "additionalContext": context}})
@@ -127,7 +127,7 @@ def _fitting(engine: Engine, call: HookCall, question: str, **filters: Any) -> s
         max_tokens=TOKENS[call.event],
         **filters,
     )
-    standing = {one.id for one in found.standing}
+    standing = {memory.id for memory in found.standing}
     fits = not found.abstained and any(item.memory.id not in standing for item in found.items)
     return found.context if fits else ""
 
@@ -144,7 +144,7 @@ def _keep_failure(call: HookCall, target: Target) -> str:
         return ""
     with _opened(target, create=True) as engine:
         known = _known(engine, kept["key"], call.scope)
-        fixes = [one for one in known if one.kind == "procedural"] or _written_down(engine, call)
+        fixes = [memory for memory in known if memory.kind == "procedural"] or _written_down(engine, call)
         told = _listed(fixes) if fixes else _fitting(engine, call, kept["text"], kinds="procedural")
         if not known:
             expires = datetime.now(UTC) + timedelta(days=lessons.DAYS_OF_FAILURE)
@@ -164,7 +164,7 @@ def _known(engine: Engine, key: str, scope: str) -> list[Memory]:
     from memorist.model.request import listing_filter
 
     where = listing_filter({"scope": scope}, datetime.now(UTC))
-    return [one for one in engine.store.by_key([key]) if where.admits(one)]
+    return [memory for memory in engine.store.by_key([key]) if where.admits(memory)]
 
 
 def _written_down(engine: Engine, call: HookCall) -> list[Memory]:
@@ -181,8 +181,8 @@ def _written_down(engine: Engine, call: HookCall) -> list[Memory]:
     told = {"text": {"contains": words}, "not": lessons.FAILED}
     options: Filters = {"scope": sorted({call.scope, GLOBAL}), "kinds": KINDS, "where": told}
     found = newest_memories(engine.store, engine.store.view(), listing_filter(options, datetime.now(UTC)), MOST_READ)
-    own = [one for one in found if one.origin.position is None]  # no turns of a conversation
-    return [one for one in own if lessons.is_quoted(quoted, one.text)][:MOST_TOLD]
+    own = [memory for memory in found if memory.origin.position is None]  # no turns of a conversation
+    return [memory for memory in own if lessons.is_quoted(quoted, memory.text)][:MOST_TOLD]
 
 
 def _keep_lessons(call: HookCall, target: Target) -> str:
@@ -213,4 +213,4 @@ def _keep_conversation(call: HookCall, target: Target) -> str:
 def _keep(engine: Engine, call: HookCall, memories: Sequence[dict[str, Any]]) -> None:
     """Keep memories in the scope of the project, in one transaction."""
     common = {"scope": call.scope, "source": call.client, "session": call.session}
-    engine.remember_many([{**common, **one} for one in memories])
+    engine.remember_many([{**common, **memory} for memory in memories])

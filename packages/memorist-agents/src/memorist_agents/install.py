@@ -149,7 +149,7 @@ def write_all(changes: Sequence[FileChange]) -> list[Path | None]:
     """Write files and note what they were before; returns the copies of the old ones. All are written, or none."""
     copies: list[Path | None] = []
     known = _record()
-    missing = {folder for one in changes for folder in _folders(one.file) if not folder.exists()}
+    missing = {folder for edit in changes for folder in _folders(edit.file) if not folder.exists()}
     for number, change in enumerate(changes):
         try:
             copies.append(_note(change) if change.needed else None)
@@ -213,7 +213,7 @@ def _note(change: FileChange) -> Path | None:
     known, id = _record(), _id(change.file, change.name)
     old = known.get(id)
     if old is None or change.before is None or old["after"] != _digest(change.before):
-        ours = {folder for one in known.values() for folder in one.get("made") or ()}
+        ours = {folder for entry in known.values() for folder in entry.get("made") or ()}
         made = [str(folder) for folder in _folders(change.file) if not folder.exists() or str(folder) in ours]
         old = {"before": _digest(change.before), "made": made}
     copy = None
@@ -234,7 +234,7 @@ def _has(file: Path, text: str, entries: Iterable[SettingsEntry]) -> bool:
     data: object = edit_toml.parsed(text) if file.suffix == ".toml" else edit_json.parsed(text).value
     if not isinstance(data, dict):
         raise ValueError("it is not an object")
-    return all(_holds(cast("dict[str, object]", data), one) for one in entries)
+    return all(_holds(cast("dict[str, object]", data), entry) for entry in entries)
 
 
 def _holds(data: object, entry: SettingsEntry) -> bool:
@@ -244,11 +244,11 @@ def _holds(data: object, entry: SettingsEntry) -> bool:
 
 
 def _with(file: Path, text: str, entries: Sequence[SettingsEntry]) -> str:
-    for one in entries:
+    for entry in entries:
         if file.suffix == ".toml":
-            text = edit_toml.added(text, one.path[0], one.path[1], one.value)
-        elif one.path != ("version",) or one.path[0] not in edit_json.parsed(text).value:
-            text = edit_json.added(text, one.path, one.value, listed=one.listed)
+            text = edit_toml.added(text, entry.path[0], entry.path[1], entry.value)
+        elif entry.path != ("version",) or entry.path[0] not in edit_json.parsed(text).value:
+            text = edit_json.added(text, entry.path, entry.value, listed=entry.listed)
     return text
 
 
@@ -256,8 +256,8 @@ def _without(file: Path, text: str, entries: Sequence[SettingsEntry]) -> str:
     """A text without our server and our hooks, and without lists and objects that are empty now."""
     if file.suffix == ".toml":
         return reduce(lambda text, one: edit_toml.removed(text, one.path[0], one.path[1]), entries, text)
-    servers = {one.path for one in entries if not one.listed and one.path != ("version",)}
-    events = {one.path for one in entries if one.listed}
+    servers = {entry.path for entry in entries if not entry.listed and entry.path != ("version",)}
+    events = {entry.path for entry in entries if entry.listed}
     bare = edit_json.removed(
         text, lambda path, value: path in servers or (path[:2] in events and len(path) > 2 and _is_ours(value))
     )
@@ -339,7 +339,7 @@ def _write_record(known: dict[str, dict[str, Any]], keep: Path | None = None) ->
         write_text(record, json.dumps(known, indent=2))
     else:
         record.unlink(missing_ok=True)
-    named = {one["before"] for one in known.values()}
+    named = {entry["before"] for entry in known.values()}
     with suppress(OSError):
         for copy in (folder := record.with_name(COPIES)).iterdir():
             if copy.name not in named and copy != keep:

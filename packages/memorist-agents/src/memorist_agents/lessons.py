@@ -67,7 +67,7 @@ def quotes(command: str, error: str) -> list[str]:
 def is_quoted(quoted: Sequence[str], text: str) -> bool:
     """Whether a text quotes all of them, whatever its spaces, numbers, punctuation and upper-case letters."""
     plain = f" {_plain(text)} "
-    return all(f" {one} " in plain for one in quoted)
+    return all(f" {words} " in plain for words in quoted)
 
 
 def _plain(text: str) -> str:
@@ -98,8 +98,8 @@ def _excerpt(lines: Sequence[str], told: str) -> str:
 def lessons(events: Sequence[Event]) -> list[Fields]:
     """The failures of the last turn of which the turn shows what made the command succeed."""
     turn = _last_turn(events)
-    ended = {one.id: one for one in turn if isinstance(one, ActionResult)}
-    calls = [one for one in turn if isinstance(one, AgentAction) and one.id in ended]
+    ended = {event.id: event for event in turn if isinstance(event, ActionResult)}
+    calls = [event for event in turn if isinstance(event, AgentAction) and event.id in ended]
     found: dict[str, Fields] = {}
     for place, call in enumerate(calls):
         if not call.shell or ended[call.id].ok is not False:
@@ -107,7 +107,7 @@ def lessons(events: Sequence[Event]) -> list[Fields]:
         error = ended[call.id].output
         later = next((n for n, one in enumerate(calls[place + 1 :], place + 1) if _ends(one, call, error, ended)), None)
         if later is not None and ended[calls[later].id].ok:
-            between = [one for one in calls[place + 1 : later] if ended[one.id].ok]
+            between = [action for action in calls[place + 1 : later] if ended[action.id].ok]
             helped = remedy(call, error, between, calls[later])
             kept = failure(call.command, error, helped) if helped else None
             if kept is not None:
@@ -138,22 +138,22 @@ def wishes(said: Sequence[str]) -> list[Fields]:
 
 def prompts(events: Sequence[Event]) -> list[str]:
     """What the user said in the last turn."""
-    return [one.text for one in _last_turn(events)[:1] if isinstance(one, Said) and one.role == "user"]
+    return [event.text for event in _last_turn(events)[:1] if isinstance(event, Said) and event.role == "user"]
 
 
 def conversation(events: Sequence[Event]) -> list[Fields]:
     """The newest prompts of the user, and the last words of the agent before each further prompt."""
-    kept = list(_exchanges([one for one in events if isinstance(one, Said)]))[-MOST_SAID:]
+    kept = list(_exchanges([event for event in events if isinstance(event, Said)]))[-MOST_SAID:]
     return [
         {
-            "text": one.text[:LONGEST_SAID],
-            "speaker": one.role,
-            "position": one.place,
+            "text": saying.text[:LONGEST_SAID],
+            "speaker": saying.role,
+            "position": saying.place,
             "trust": AGENT,
             "importance": 0.2,
-            **({} if one.at is None else {"at": one.at}),
+            **({} if saying.at is None else {"at": saying.at}),
         }
-        for one in kept
+        for saying in kept
     ]
 
 

@@ -53,7 +53,7 @@ def remedy(failed: AgentAction, error: str, between: Sequence[AgentAction], then
 
     Empty if nothing is known to have helped.
     """
-    steps = _telling([one for one in between if _changes(one)], error)
+    steps = _telling([action for action in between if _changes(action)], error)
     if then.command.split() == failed.command.split():
         return _quoted(steps)
     return _quoted([*steps, then]) if is_other_form(failed.command, error, then.command) else []
@@ -100,10 +100,14 @@ def _changes(call: AgentAction) -> bool:
 def _telling(changes: Sequence[AgentAction], error: str) -> list[AgentAction]:
     """The changes that an error names; else the only one, if it sets something up."""
     named = _specific(error)
-    found = [one for one in changes if named & _specific(one.command) or _is_suggested(one, error)]
+    found = [change for change in changes if named & _specific(change.command) or _is_suggested(change, error)]
     if found:
         return found
-    return [one for one in changes if one.shell and _SETS_UP.match(one.command.strip())] if len(changes) == 1 else []
+    return (
+        [change for change in changes if change.shell and _SETS_UP.match(change.command.strip())]
+        if len(changes) == 1
+        else []
+    )
 
 
 def _is_suggested(call: AgentAction, error: str) -> bool:
@@ -120,8 +124,8 @@ def _specific(text: str) -> set[str]:
 
 def _quoted(calls: Sequence[AgentAction]) -> list[str]:
     """Calls as they can be quoted; none if one of them, or their number, is too long."""
-    texts = list(dict.fromkeys(one.command.strip() for one in calls))
+    texts = list(dict.fromkeys(call.command.strip() for call in calls))
     if len(texts) > MOST_STEPS or any(len(text) > LONGEST_REMEDY or "\n" in text or "`" in text for text in texts):
         return []
-    edits = {one.command.strip() for one in calls if not one.shell}
+    edits = {call.command.strip() for call in calls if not call.shell}
     return [f"a change of {text}" if text in edits else f"`{text}`" for text in texts]

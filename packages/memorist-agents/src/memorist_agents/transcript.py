@@ -186,7 +186,7 @@ def _text(content: object) -> str:
     """The text of a message: itself, or its parts that are text."""
     if isinstance(content, str):
         return _clean(content)
-    texts = [one.get("text") for one in _objects(content) if str(one.get("type", "text")).endswith("text")]
+    texts = [value.get("text") for value in _objects(content) if str(value.get("type", "text")).endswith("text")]
     return _clean("\n".join(text for text in texts if isinstance(text, str)))
 
 
@@ -208,4 +208,4 @@ def _object(value: object) -> Data:
 
 
 def _objects(value: object) -> list[Data]:
-    return [_object(one) for one in cast("list[object]", value)] if isinstance(value, list) else []
+    return [_object(member) for member in cast("list[object]", value)] if isinstance(value, list) else []

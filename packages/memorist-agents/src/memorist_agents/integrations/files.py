@@ -85,12 +85,18 @@ class Files:
     def below(self, path: str) -> list[Memory]:
         """The file with this path, or the files in the folder with this path, in the order created."""
         among = every(self._memory, scope=self._scope, where={"source": {"contains": path}})
-        files = [one for one in among if one.origin.key is not None and one.origin.key == one.origin.source]
-        return [one for one in files if _path(one) == path or _path(one).startswith(f"{path}/")]
+        files = [
+            memory for memory in among if memory.origin.key is not None and memory.origin.key == memory.origin.source
+        ]
+        return [memory for memory in files if _path(memory) == path or _path(memory).startswith(f"{path}/")]
 
     def _create(self, files: list[tuple[str, str]]) -> None:
         """Write new files; one that was invalidated under such a path makes room, with its history."""
-        ended = [one.id for one in self._memory.get([self._id(path) for path, _ in files]) if one and has_ended(one)]
+        ended = [
+            memory.id
+            for memory in self._memory.get([self._id(path) for path, _ in files])
+            if memory and has_ended(memory)
+        ]
         if ended:
             self._erase(ended)
         keep(self._memory, [self._fields(path, content) for path, content in files])
@@ -99,7 +105,7 @@ class Files:
         try:
             self._memory.forget(ids)
         except NotFound:  # another process has erased some of them meanwhile
-            there = [one.id for one in self._memory.get(ids) if one is not None]
+            there = [memory.id for memory in self._memory.get(ids) if memory is not None]
             if there:
                 self._memory.forget(there)
 

@@ -61,7 +61,7 @@ class MemoristMemoryBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:
         """The context for the latest message of the user; empty if no memory answers it."""
-        asked = [text for one in messages or () if one.role == "user" and (text := _text(one)).strip()]
+        asked = [text for message in messages or () if message.role == "user" and (text := _text(message)).strip()]
         if not asked:
             return ""
         options: RecallOptions = {"max_tokens": self.max_tokens, "scope": self.scope, "speaker": "user"}
@@ -71,7 +71,11 @@ class MemoristMemoryBlock(BaseMemoryBlock[str]):
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         """Keep messages that left the window, each with its speaker and session."""
-        turns = [self._turn(one) for one in messages if str(one.role.value) in self.roles and _text(one).strip()]
+        turns = [
+            self._turn(message)
+            for message in messages
+            if str(message.role.value) in self.roles and _text(message).strip()
+        ]
         if turns:
             await asyncio.to_thread(self._verbs.remember_many, turns)
 

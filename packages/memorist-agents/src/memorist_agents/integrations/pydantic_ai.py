@@ -183,7 +183,9 @@ class MemoristMemoryStore:
 
     def _give_way(self, path: str, after: Memory) -> None:
         """Another process wrote between our look and our write: put its content back on top, and refuse ours."""
-        theirs = next((one for one in self.memory.history(after.id) if one.version == after.version - 1), None)
+        theirs = next(
+            (version for version in self.memory.history(after.id) if version.version == after.version - 1), None
+        )
         if theirs is not None:
             self.memory.update(after.id, theirs.text, metadata=dict(theirs.metadata))
         raise MemoryConflictError(f"The file {path!r} was changed meanwhile: read it again.")
@@ -206,14 +208,14 @@ class MemoristMemoryStore:
 
     def _below(self, prefix: str) -> list[Memory]:
         among = every(self.memory, scope=self._scope, where={"source": {"contains": f"{ROOT}{prefix}"}})
-        return [one for one in among if (one.origin.key or "").startswith(f"{ROOT}{prefix}")]
+        return [memory for memory in among if (memory.origin.key or "").startswith(f"{ROOT}{prefix}")]
 
     def _found(self, prefix: str, query: str, limit: int) -> list[tuple[str, str, float]]:
         where = {"source": {"contains": f"{ROOT}{prefix}"}}
         found = self.memory.recall(query, scope=self._scope, where=where, limit=limit * SEARCHED_PER_RESULT)
         items = () if found.abstained else found.items
         files = [(_path(item.memory), as_data(item.memory), item.score) for item in items if item.memory.origin.key]
-        return [one for one in files if one[0].startswith(prefix) and "/" not in one[0].removeprefix(prefix)]
+        return [file for file in files if file[0].startswith(prefix) and "/" not in file[0].removeprefix(prefix)]
 
     def _replayed(self, operation: MemoryOperation | None) -> MemoryMutation | None:
         return None if operation is None else self._receipt(operation)

@@ -178,15 +178,15 @@ def text_of(value: object, name: str = "") -> str:
 
 def _lines(value: object, name: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
-        for key, one in cast("Mapping[str, object]", value).items():
-            yield from _lines(one, f"{name}.{key}" if name else key)
+        for key, member in cast("Mapping[str, object]", value).items():
+            yield from _lines(member, f"{name}.{key}" if name else key)
     elif isinstance(value, list | tuple):
-        simple = [one for one in cast("Sequence[object]", value) if is_simple(one)]
+        simple = [member for member in cast("Sequence[object]", value) if is_simple(member)]
         if simple:
             yield name, ", ".join(map(str, simple))
-        for one in cast("Sequence[object]", value):
-            if not is_simple(one):
-                yield from _lines(one, name)
+        for member in cast("Sequence[object]", value):
+            if not is_simple(member):
+                yield from _lines(member, name)
     elif value is not None:
         yield name, str(value)
 

@@ -102,7 +102,7 @@ def _is_storable(value: object) -> bool:
 
 def matches(namespace: Namespace, conditions: Iterable[MatchCondition]) -> bool:
     """Whether a namespace meets all conditions; a star is any one label."""
-    return all(_matches(namespace, one.match_type, tuple(one.path)) for one in conditions)
+    return all(_matches(namespace, condition.match_type, tuple(condition.path)) for condition in conditions)
 
 
 def _matches(namespace: Namespace, how: str, path: Namespace) -> bool:
@@ -114,6 +114,6 @@ def _matches(namespace: Namespace, how: str, path: Namespace) -> bool:
 
 def literal_prefix(conditions: Iterable[MatchCondition]) -> Namespace:
     """The longest beginning that all matching namespaces share by the conditions alone."""
-    prefixes = [tuple(one.path) for one in conditions if one.match_type == "prefix"]
+    prefixes = [tuple(condition.path) for condition in conditions if condition.match_type == "prefix"]
     literal = [path[: path.index("*")] if "*" in path else path for path in prefixes]
     return max(literal, key=len, default=())

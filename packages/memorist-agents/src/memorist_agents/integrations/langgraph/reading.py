@@ -56,29 +56,29 @@ class Items:
         ranked = self._ranked(op.query or "", prefix, wanted, end) if asks else {}
         found = list(ranked.values())
         if len(found) < end:
-            rest = (one for one in self._listed(prefix, wanted) if one.id not in ranked)
-            found += ((one, None) for one in islice(rest, end - len(found)))
+            rest = (memory for memory in self._listed(prefix, wanted) if memory.id not in ranked)
+            found += ((memory, None) for memory in islice(rest, end - len(found)))
         return found[op.offset : end]
 
     def namespaces(self, op: ListNamespacesOp) -> list[Namespace]:
         """The namespaces that have items, sorted."""
         conditions = op.match_conditions or ()
-        scopes = dict.fromkeys(one.scope for one in self._listed(literal_prefix(conditions), {}))
-        found = [one for one in map(namespace_of, scopes) if matches(one, conditions)]
-        return sorted({one[: op.max_depth] for one in found})[op.offset : op.offset + op.limit]
+        scopes = dict.fromkeys(memory.scope for memory in self._listed(literal_prefix(conditions), {}))
+        found = [namespace for namespace in map(namespace_of, scopes) if matches(namespace, conditions)]
+        return sorted({namespace[: op.max_depth] for namespace in found})[op.offset : op.offset + op.limit]
 
     def expired(self) -> Iterator[Memory]:
         """The memories of items and parts whose time to live is over."""
         now = datetime.now(UTC)
         filters: Filters = {"where": {"source": SOURCE, f"metadata.{TTL}": {"exists": True}}, "include_expired": True}
-        for one in self._pages(filters):
-            if one.version_of is None and one.times.expires_at is not None and one.times.expires_at <= now:
-                yield one
+        for memory in self._pages(filters):
+            if memory.version_of is None and memory.times.expires_at is not None and memory.times.expires_at <= now:
+                yield memory
 
     def _listed(self, prefix: Namespace, wanted: Mapping[str, Any]) -> Iterator[Memory]:
         """The items under a prefix that meet a filter, in the order they were written."""
         filters: Filters = {"scope": scopes_under(prefix), "where": {**ITEMS, **where_of(wanted)}}
-        return (one for one in self._pages(filters) if is_item(one) and meets(value_of(one), wanted))
+        return (memory for memory in self._pages(filters) if is_item(memory) and meets(value_of(memory), wanted))
 
     def _pages(self, filters: Filters) -> Iterator[Memory]:
         cursor = None
@@ -111,10 +111,10 @@ class Items:
 
     def _heads(self, memories: Sequence[Memory]) -> dict[str, Memory]:
         """The item that each memory belongs to, by the memory's id; none for a part of an earlier put."""
-        parts = {one.id: one.metadata[PART_OF] for one in memories if PART_OF in one.metadata}
+        parts = {memory.id: memory.metadata[PART_OF] for memory in memories if PART_OF in memory.metadata}
         wanted = list(dict.fromkeys(parts.values()))
         there = dict(zip(wanted, self._memory.get(wanted), strict=True)) if wanted else {}
-        heads = ((one, there.get(parts[one.id]) if one.id in parts else one) for one in memories)
+        heads = ((memory, there.get(parts[memory.id]) if memory.id in parts else memory) for memory in memories)
         return {
             one.id: head
             for one, head in heads

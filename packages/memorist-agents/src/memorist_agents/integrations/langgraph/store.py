@@ -168,7 +168,7 @@ class MemoristStore(BaseStore):
         places = [*(put.place for put in puts), *deleted]
         known = self._known(places) if places else {}
         now = datetime.now(UTC)
-        made = [one for put in puts for one in put.memories(now, known.get(put.place))]
+        made = [memory for put in puts for memory in put.memories(now, known.get(put.place))]
         for kept in self._memory.remember_many(made) if made else ():
             _check_kept(kept)
         gone = [id for place in deleted if place in known for id in ids_of(known[place])]
@@ -184,7 +184,7 @@ class MemoristStore(BaseStore):
 
     def _forget(self, ids: Sequence[str]) -> None:
         """Erase memories, of which others may have erased some meanwhile."""
-        while there := [one.id for one in (self._memory.get(list(ids)) if ids else ()) if one is not None]:
+        while there := [memory.id for memory in (self._memory.get(list(ids)) if ids else ()) if memory is not None]:
             with suppress(NotFound):
                 self._memory.forget(there)
 
@@ -193,7 +193,7 @@ class MemoristStore(BaseStore):
     def _refresh(self, memories: Sequence[Memory]) -> None:
         """Extend the life of items that were read, unless that was done a moment ago."""
         now = datetime.now(UTC)
-        for memory in {one.id: one for one in memories if TTL in one.metadata}.values():
+        for memory in {row.id: row for row in memories if TTL in row.metadata}.values():
             life, end = life_of(memory.metadata[TTL]), memory.times.expires_at
             if end is not None and end - now < life * (1 - REFRESHED):
                 for id in ids_of(memory):
@@ -210,10 +210,10 @@ class MemoristStore(BaseStore):
     def sweep_ttl(self) -> int:
         """Erase the items whose time to live is over; returns their number. They are invisible already."""
         gone = list(self._items.expired())
-        puts = list(dict.fromkeys(one.metadata[PUT] for one in gone))
+        puts = list(dict.fromkeys(memory.metadata[PUT] for memory in gone))
         for some in (puts[start : start + MOST_SWEPT] for start in range(0, len(puts), MOST_SWEPT)):
             self._memory.forget(where={f"metadata.{PUT}": {"in": some}})  # by put: an item that came back has another
-        return sum(VALUE in one.metadata for one in gone)
+        return sum(VALUE in memory.metadata for memory in gone)
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
         """Erase expired items regularly, in a thread, until `stop_ttl_sweeper` or `close`."""
@@ -232,7 +232,7 @@ def _place(op: GetOp | PutOp) -> Place:
 
 def _check_kept(kept: Remembered) -> None:
     """Refuse to call it kept if a server that does not know exact memories changed it."""
-    if kept.outcome is Outcome.WITHHELD or any(one.decision == "mask" for one in kept.gates):
+    if kept.outcome is Outcome.WITHHELD or any(gate.decision == "mask" for gate in kept.gates):
         reasons = "; ".join(map(str, kept.gates))
         raise InvalidInput(f"An item was not kept as it was put: {reasons}", remedy="Set secrets = 'keep'.")
 
