@@ -180,7 +180,7 @@ def test_a_reranker_reads_each_pair_once_ever(tmp_path: Path) -> None:
     assert scores(tmp_path, texts=[*TEXTS, "New."], reader=reader)[:4] == first  # to the last bit
     scores(tmp_path, query="Who?", texts=TEXTS[:1], reader=reader)
     assert reader.asked == [(ASKED, "New."), ("Who?", TEXTS[0])]
-    assert first == [float(np.float32(one)) for one in Reader().score(ASKED, TEXTS)]
+    assert first == [float(np.float32(score)) for score in Reader().score(ASKED, TEXTS)]
 
 
 def test_rerankers_are_kept_apart(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_what_a_reranker_judges_is_kept_too(tmp_path: Path) -> None:
         return StoredReranker(reader, tmp_path, "judging:1").read(ASKED, ["one", "three"])
 
     first = readings(Judging())
-    assert all(one.answers == one.score / 2 for one in first)
+    assert all(reading.answers == reading.score / 2 for reading in first)
     assert readings(Reader()) == first  # from the file
 
 

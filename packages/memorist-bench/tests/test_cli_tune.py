@@ -53,7 +53,9 @@ def rate(db: Path, words: str, things: list[str]) -> None:
     with memorist.open(db, embedder="none", config="memorist.toml", recipe="plain") as memory:
         for thing in things:
             found = memory.recall(question(thing))
-            [useful] = [one.memory.id for one in found.items if thing in one.memory.text and words in one.memory.text]
+            [useful] = [
+                item.memory.id for item in found.items if thing in item.memory.text and words in item.memory.text
+            ]
             memory.feedback(useful, "useful", found)
 
 
@@ -69,7 +71,7 @@ def test_feedback_is_learned_from_shown_applied_and_undone(home: Cli, db: Path) 
     rate(db, OLD, THINGS[:-1])
     found = home("recall", question(THINGS[-1]), "--recipe", "plain", "--json").data
     Path("recall.json").write_text(json.dumps(found), encoding="utf-8")
-    [useful] = [one["id"] for one in found["items"] if OLD in one["text"] and THINGS[-1] in one["text"]]
+    [useful] = [item["id"] for item in found["items"] if OLD in item["text"] and THINGS[-1] in item["text"]]
     home("feedback", useful, "useful", "--recall", "recall.json")
     shown = home("tune", "--recipe", "plain")
     assert (shown.status, shown.err) == (0, "")
@@ -108,7 +110,7 @@ def test_contradicting_feedback_changes_nothing_and_that_is_a_success(home: Cli,
 def test_judged_questions_are_asked_of_the_memory_that_has_their_ids_or_keys(home: Cli, db: Path) -> None:
     asked = [{"text": question(thing), "gold": [thing]} for thing in THINGS]
     with memorist.open(db, embedder="none", config={}) as memory:
-        kettle = next(one for one in memory.list(100).items if one.origin.key == "kettle")
+        kettle = next(row for row in memory.list(100).items if row.origin.key == "kettle")
     asked[0]["gold"] = [kettle.id]
     asked.append({"text": "Where is the zeppelin kept?", "gold": ["zeppelin"]})
     Path("asked.json").write_text(json.dumps({"questions": asked}), encoding="utf-8")
@@ -137,7 +139,7 @@ def test_a_world_that_is_not_in_the_memory_brings_its_own(home: Cli) -> None:
     Path("world.json").write_text(json.dumps(world), encoding="utf-8")
     done = home("tune", "--recipe", "plain", "--questions", "world.json", "--json").data
     assert done["sources"] == {"world.json": 30, "feedback": 0}
-    assert [one["number"] for one in done["changes"]] == ["bounded_recency.share"]
+    assert [change["number"] for change in done["changes"]] == ["bounded_recency.share"]
     text = json.dumps(world).replace("-old", "").replace("a loft", "the cellar").replace("very long", "ages")
     Path("ours.json").write_text(text, encoding="utf-8")
     done = home("tune", "--recipe", "plain", "--questions", "ours.json", "--questions", "world.json", "--json").data

@@ -26,8 +26,8 @@ def line(id: str, text: str) -> str:
 def folder(tmp_path: Path) -> Path:
     folder = tmp_path / "chats"
     folder.mkdir()
-    (folder / "corpus.jsonl").write_text("".join(line(*one) for one in TEXTS.items()))
-    (folder / "queries.jsonl").write_text("".join(line(*one) for one in QUESTIONS.items()))
+    (folder / "corpus.jsonl").write_text("".join(line(*item) for item in TEXTS.items()))
+    (folder / "queries.jsonl").write_text("".join(line(*item) for item in QUESTIONS.items()))
     rows = "".join(f"{query}\t{document}\t1\n" for query, document in GOLD.items())
     (folder / "qrels.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
     return folder

@@ -237,7 +237,9 @@ def test_locomo_in_our_layout_keeps_sessions_times_and_types(data: Path) -> None
     assert first.text == "Caroline: Hey Mel! Good to see you! How have you been?"
     assert (first.speaker, first.session) == ("Caroline", "conv-26/session_1")
     assert first.at == datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
-    unanswerable = [one.type for group in dataset.groups for one in group.questions if not one.answerable]
+    unanswerable = [
+        question.type for group in dataset.groups for question in group.questions if not question.answerable
+    ]
     assert unanswerable == ["adversarial"] * 446
     audited = load(data / "eval" / "locomo", qrels="qrels-audited.tsv")
     assert audited.checksum != dataset.checksum

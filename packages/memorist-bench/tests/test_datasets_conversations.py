@@ -187,8 +187,11 @@ def test_a_users_own_memories_are_judged_by_what_was_useful() -> None:
     ]
     dataset = from_space("mine", memories, recalls)
     (group,) = dataset.groups
-    assert [(one.id, one.session, one.speaker) for one in group.documents] == [("a", "s", "me"), ("b", None, None)]
-    assert [(one.id, one.text, one.gold, one.at) for one in group.questions] == [
+    assert [(document.id, document.session, document.speaker) for document in group.documents] == [
+        ("a", "s", "me"),
+        ("b", None, None),
+    ]
+    assert [(question.id, question.text, question.gold, question.at) for question in group.questions] == [
         ("recall-1", "Where do I live?", {"b": 1.0}, asked)
     ]
     assert dataset.checksum == from_space("mine", reversed(memories), recalls).checksum
@@ -209,5 +212,7 @@ def test_a_space_with_feedback_is_a_dataset(tmp_path: Path) -> None:
             load(file)
         memory.feedback(kept.id, "useful", memory.recall("Where does Alice live?"))
     [group] = load(file).groups
-    assert [one.text for one in group.documents] == ["Alice lives in Oslo.", "The kettle is broken."]
-    assert [(one.text, dict(one.gold)) for one in group.questions] == [("Where does Alice live?", {kept.id: 1.0})]
+    assert [document.text for document in group.documents] == ["Alice lives in Oslo.", "The kettle is broken."]
+    assert [(question.text, dict(question.gold)) for question in group.questions] == [
+        ("Where does Alice live?", {kept.id: 1.0})
+    ]

@@ -61,7 +61,7 @@ def answered(worlds: Dataset, **ranked: tuple[str, ...]) -> Summary:
 def test_every_world_of_a_folder_is_a_group_with_its_own_now(worlds: Dataset) -> None:
     assert [group.name for group in worlds.groups] == ["world-01", "world-02"]
     first, second, third, last = worlds.groups[0].questions
-    assert {one.at for one in worlds.groups[0].questions} == {datetime(2025, 3, 1, 9, tzinfo=UTC)}
+    assert {question.at for question in worlds.groups[0].questions} == {datetime(2025, 3, 1, 9, tzinfo=UTC)}
     assert (first.type, dict(first.gold), first.answerable) == ("direct", {"m3": 1.0}, True)
     assert second.also == ("m1",)
     assert third.as_of == datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -84,7 +84,7 @@ def test_one_file_is_one_world(tmp_path: Path) -> None:
 def test_memories_are_kept_as_they_are_given(worlds: Dataset) -> None:
     with Space(worlds.groups[0], [BM25], Setup()) as space:
         space.recall(worlds.groups[0].questions[0], "bm25")  # sets the clock
-        kept = {one.text: one for one in space.engine.list(limit=10).items if one.fact is None}
+        kept = {memory.text: memory for memory in space.engine.list(limit=10).items if memory.fact is None}
     apart = kept["The babysitter charges ten pounds now."].origin
     assert (apart.speaker, apart.session, apart.position) == ("Ann", None, None)
     assert kept["The babysitter charges nine pounds."].origin.session == "s1"
@@ -92,7 +92,7 @@ def test_memories_are_kept_as_they_are_given(worlds: Dataset) -> None:
 
 def test_a_question_about_the_past_is_asked_with_it(worlds: Dataset) -> None:
     (answers,) = run(worlds, [BM25], Setup())
-    ranked = {one.question: one.ranked for one in answers.answers if one.group == "world-01"}
+    ranked = {answer.question: answer.ranked for answer in answers.answers if answer.group == "world-01"}
     assert set(ranked["q2"]) == {"m1", "m2"}
     assert ranked["q3"] == ("m1",)
 
@@ -125,7 +125,7 @@ def test_a_bench_of_worlds_is_reported_and_compared_like_any_other(worlds: Datas
     data = results_to_data(results)["recipes"]["bm25"]
     assert data["by_type"]["unanswerable"].keys() == {"queries", "abstained", "context_tokens", "sessions"}
     assert data["outdated"] is not None and data["abstention"]["auroc"] is None
-    assert {one.questions for one in results.comparisons} == {6}  # those with gold
+    assert {comparison.questions for comparison in results.comparisons} == {6}  # those with gold
     assert "Abstention and outdated answers" in page(results)
 
 

@@ -53,4 +53,6 @@ def test_an_experiment_tells_its_command_and_figures(file: Path) -> None:
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     assert data["command"].startswith(f"memorist bench DATA/{data['dataset']} ")
     assert " --reranking " in data["command"] and " --ingest " in data["command"]  # a default may change
-    assert data["recipes"] and all(0 <= one <= 1 for figures in data["recipes"].values() for one in figures.values())
+    assert data["recipes"] and all(
+        0 <= figure <= 1 for figures in data["recipes"].values() for figure in figures.values()
+    )

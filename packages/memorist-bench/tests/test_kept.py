@@ -48,8 +48,14 @@ def test_a_comparison_of_files_is_the_one_that_the_bench_makes(folder: Path, wri
     file = keep(folder / "b.json", worse(written))
     ours = BenchFolder(folder).compare(("a.json", "bm25"), ("b.json", "bm25"))
     theirs = against(experiment(folder / "again").measure(TALKS), read_baseline(file, TALKS)).comparisons
-    figures = [(one.measure, one.questions, one.difference, one.low, one.high, one.p) for one in ours]
-    assert figures == [(one.measure, one.questions, one.difference, one.low, one.high, one.p) for one in theirs]
+    figures = [
+        (difference.measure, difference.questions, difference.difference, difference.low, difference.high, difference.p)
+        for difference in ours
+    ]
+    assert figures == [
+        (difference.measure, difference.questions, difference.difference, difference.low, difference.high, difference.p)
+        for difference in theirs
+    ]
     # One of four questions went from 1 to 0: a quarter. Both signs of one difference are as far from 0, so p is 1.
     assert (ours[0].measure, ours[0].difference, ours[0].p) == ("any@1", 0.25, 1.0)
 
@@ -110,7 +116,7 @@ def test_nothing_outside_the_folder_is_read(folder: Path, tmp_path_factory: pyte
     (folder / "below.json").mkdir()
     os.mkfifo(folder / "pipe.json")
     kept = BenchFolder(folder)
-    assert [one.file for one in kept.runs()] == ["a.json"]
+    assert [run.file for run in kept.runs()] == ["a.json"]
     for name in (str(secret), f"../{outside.name}/secret.json", "link.json", "below.json", "pipe.json", "", "."):
         with pytest.raises(NotFound, match="There is no run"):
             kept.compare((name, "bm25"), ("a.json", "bm25"))

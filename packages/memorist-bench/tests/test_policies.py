@@ -76,10 +76,10 @@ def test_the_policy_decides_which_order_is_measured(tmp_path: Path) -> None:
 def test_runs_of_none_and_all_make_up_the_documented_ones() -> None:
     setup = Setup(FakeEmbedder(), ShortestFirst())
     documented = run(TALKS, list(EVERYTHING.values()), setup)
-    everyone = run(TALKS, [with_reranker(one) for one in EVERYTHING.values()], setup)
+    everyone = run(TALKS, [with_reranker(recipe) for recipe in EVERYTHING.values()], setup)
     nobody = run(TALKS, list(EVERYTHING.values()), replace(setup, reranker=None))
     ranked = [
-        {one.recipe: [answer.ranked for answer in one.answers] for one in runs}
+        {run.recipe: [answer.ranked for answer in run.answers] for run in runs}
         for runs in (documented, everyone, nobody)
     ]
     assert ranked[0] == {name: ranked[1 if name in DOCUMENTED else 2][name] for name in EVERYTHING}
@@ -116,7 +116,7 @@ def test_scores_are_kept_when_questions_are(tmp_path: Path) -> None:
     assert not (tmp_path / "rerankings").exists()
     live = experiment(tmp_path, "all").measure(TALKS)
     kept = [experiment(tmp_path, "all", cached_queries=True).measure(TALKS) for _ in range(2)]
-    rankings = [[row.answer.ranked for row in one.recipes[0].summary.rows] for one in (live, *kept)]
+    rankings = [[row.answer.ranked for row in results.recipes[0].summary.rows] for results in (live, *kept)]
     assert rankings[0] == rankings[1] == rankings[2]
     (file,) = (tmp_path / "rerankings").iterdir()
     assert file.name.startswith(f"{SETS['fast'].reranker}-")
@@ -143,7 +143,7 @@ def test_bulk_texts_are_stored_before_the_earliest_question() -> None:
 
 def test_what_the_first_speaker_says_is_recalled_before_it_is_stored() -> None:
     with Space(HOME, [RECIPES["mnemosyne-hybrid"]], Setup(FakeEmbedder(), ingest="used")) as space:
-        uses = {space.ids[one.id]: one.usage for one in space.engine.store.get(list(space.ids)).values()}
+        uses = {space.ids[memory.id]: memory.usage for memory in space.engine.store.get(list(space.ids)).values()}
     assert {id: one.last_recall for id, one in uses.items() if one.recalls} == {
         "home/0": START + timedelta(days=2),  # when Ann speaks again
         "home/1": START + timedelta(days=2),
@@ -154,9 +154,9 @@ def test_recipes_in_use_do_not_share_a_memory() -> None:
     companions = [BM25, RECIPES["mnemosyne-hybrid"]]
     setup = Setup(FakeEmbedder(), ingest="used")
     together = run(TALKS, companions, setup)
-    alone = [run(TALKS, [one], setup)[0] for one in companions]
-    assert [[one.ranked for one in runs.answers] for runs in together] == [
-        [one.ranked for one in runs.answers] for runs in alone
+    alone = [run(TALKS, [companion], setup)[0] for companion in companions]
+    assert [[answer.ranked for answer in runs.answers] for runs in together] == [
+        [answer.ranked for answer in runs.answers] for runs in alone
     ]
     told: list[int] = []
     run(TALKS, companions, setup, progress=told.append)
@@ -177,6 +177,6 @@ def test_the_way_of_storing_is_recorded_and_told_in_a_comparison(tmp_path: Path)
     now = experiment(tmp_path).measure(TALKS)
     assert (results_to_data(before)["ingest"], results_to_data(now)["ingest"]) == ("bulk", "replayed")
     compared = against(now, read_baseline(file, TALKS)).comparisons
-    assert {one.against for one in compared} == {"bm25 of before.json (reranking none, ingest bulk)"}
+    assert {difference.against for difference in compared} == {"bm25 of before.json (reranking none, ingest bulk)"}
     compared = against(before, read_baseline(file, TALKS)).comparisons
-    assert {one.against for one in compared} == {"bm25 of before.json"}
+    assert {difference.against for difference in compared} == {"bm25 of before.json"}

@@ -125,20 +125,25 @@ def test_the_document_has_the_shape_that_is_promised(results: Results) -> None:
         assert 0 <= low <= 0.75 <= high <= 1
     assert "answers" not in bm25
     assert data["recipes"]["memorist"]["skipped"] == ["embed (no embedder)", "vector (no embedder)"]
-    assert {one["against"] for one in data["comparisons"]} == {"bm25"}
-    assert {one["measure"] for one in data["comparisons"]} >= {"recall@5", "recall@10", "ndcg@10"}
-    assert all(one["low"] <= one["difference"] <= one["high"] for one in data["comparisons"])
+    assert {comparison["against"] for comparison in data["comparisons"]} == {"bm25"}
+    assert {comparison["measure"] for comparison in data["comparisons"]} >= {"recall@5", "recall@10", "ndcg@10"}
+    assert all(
+        comparison["low"] <= comparison["difference"] <= comparison["high"] for comparison in data["comparisons"]
+    )
 
 
 def test_a_document_with_answers_is_a_baseline(results: Results, tmp_path: Path) -> None:
     file = tmp_path / "before.json"
     file.write_text(json.dumps(results_to_data(results, answers=True)))
     compared = against(results, read_baseline(file, TALKS)).comparisons[len(results.comparisons) :]
-    assert {(one.recipe, one.against) for one in compared} == {
+    assert {(difference.recipe, difference.against) for difference in compared} == {
         ("bm25", "bm25 of before.json"),
         ("memorist", "memorist of before.json"),
     }
-    assert {(one.difference, one.low, one.high, one.p, one.questions) for one in compared} == {(0, 0, 0, 1, 4)}
+    assert {
+        (difference.difference, difference.low, difference.high, difference.p, difference.questions)
+        for difference in compared
+    } == {(0, 0, 0, 1, 4)}
 
 
 def test_a_baseline_is_compared_on_the_questions_both_answered(session: Experiment, tmp_path: Path) -> None:
@@ -155,9 +160,9 @@ def test_a_difference_is_this_run_less_the_baseline(results: Results, tmp_path: 
     file = tmp_path / "nothing.json"
     file.write_text(json.dumps(data))
     (found,) = [
-        one
-        for one in against(results, read_baseline(file, TALKS)).comparisons
-        if one.recipe == "bm25" and one.measure == "recall@10"
+        comparison
+        for comparison in against(results, read_baseline(file, TALKS)).comparisons
+        if comparison.recipe == "bm25" and comparison.measure == "recall@10"
     ]
     assert found.difference == 0.75
 
@@ -199,8 +204,8 @@ def test_what_came_instead_is_explained(session: Experiment) -> None:
     )
     summary = session.measure(pets).recipes[0].summary
     (failure,) = worst(pets, summary, session.pipelines[0], session.setup)
-    assert [(one.document, one.right) for one in failure.found] == [("pets/0", False), ("pets/2", True)]
-    assert [one.rank for one in failure.wanted] == [None, 2]
+    assert [(turn.document, turn.right) for turn in failure.found] == [("pets/0", False), ("pets/2", True)]
+    assert [turn.rank for turn in failure.wanted] == [None, 2]
     assert "from keyword: rank 1" in failure.found[0].reason
     assert "from keyword: rank 2" in failure.wanted[1].reason
 
@@ -277,7 +282,7 @@ def test_markup_escapes_text_and_attributes_but_not_itself() -> None:
 
 
 def numbers(svg: str, element: str, attribute: str) -> list[float]:
-    return [float(one) for one in re.findall(rf'<{element} [^>]*?\b{attribute}="([^"]+)"', svg)]
+    return [float(match) for match in re.findall(rf'<{element} [^>]*?\b{attribute}="([^"]+)"', svg)]
 
 
 def test_intervals_are_drawn_to_scale() -> None:

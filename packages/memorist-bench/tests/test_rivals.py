@@ -100,7 +100,7 @@ def test_memorist_finds_the_true_best_both_ways(data: Data, tmp_path: Path) -> N
 
 def answers(place: Path, mode: str, data: Data) -> list[list[str]]:
     with closing(Memorist(place, mode)) as store:
-        return [store.search(*one) for one in zip(data.questions, data.probes, strict=True)]
+        return [store.search(*asked) for asked in zip(data.questions, data.probes, strict=True)]
 
 
 @pytest.mark.slow  # five processes
@@ -247,14 +247,14 @@ def test_with_texts_alone_an_exact_store_ranks_as_our_vector_search() -> None:
     [theirs_found] = theirs(Exact, [talk(group, given) for group in dataset.groups])
     vector, hybrid = ours(dataset, given)
     assert (vector.recipe, hybrid.recipe) == (VECTOR, HYBRID)
-    assert [one.ranked for one in theirs_found.answers] == [one.ranked for one in vector.answers]
+    assert [answer.ranked for answer in theirs_found.answers] == [answer.ranked for answer in vector.answers]
     assert len(vector.answers[0].ranked) == 5, "the one without text is not kept"
 
 
 def test_other_stores_get_a_vector_that_memorist_keeps() -> None:
     [group], given = conversation().groups, Given()
     alone, after = talk(group, given, TEXT), talk(group, given, CONTEXT)
-    assert [one.id for one in alone.documents] == ["t0", "t1", "t2", "t3", "t5"]
+    assert [document.id for document in alone.documents] == ["t0", "t1", "t2", "t3", "t5"]
     assert np.array_equal(alone.vectors[0], after.vectors[0]), "nothing was said before"
     assert not any(np.array_equal(*pair) for pair in zip(alone.vectors[1:], after.vectors[1:], strict=True))
 

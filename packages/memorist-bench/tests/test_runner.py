@@ -30,14 +30,14 @@ HOME, WORK = TALKS.groups
 
 
 def ranked(runs: Sequence[BenchRun]) -> list[list[tuple[str, ...]]]:
-    return [[answer.ranked for answer in one.answers] for one in runs]
+    return [[answer.ranked for answer in run.answers] for run in runs]
 
 
 def test_each_recipe_answers_every_question_in_the_order_of_the_dataset() -> None:
     runs = run(TALKS, EVERYTHING, Setup(FakeEmbedder()))
-    assert [one.recipe for one in runs] == [one.name for one in EVERYTHING]
-    for one in runs:
-        assert [(answer.group, answer.question) for answer in one.answers] == [
+    assert [result.recipe for result in runs] == [pipeline.name for pipeline in EVERYTHING]
+    for result in runs:
+        assert [(answer.group, answer.question) for answer in result.answers] == [
             ("home", "home/q0"),
             ("home", "home/q1"),
             ("home", "home/q2"),
@@ -58,9 +58,9 @@ def test_two_runs_rank_alike() -> None:
 
 
 def test_the_order_of_questions_does_not_matter() -> None:
-    turned = replace(TALKS, groups=tuple(replace(one, questions=one.questions[::-1]) for one in TALKS.groups))
+    turned = replace(TALKS, groups=tuple(replace(group, questions=group.questions[::-1]) for group in TALKS.groups))
     there, back = (
-        {(one.recipe, answer.question): answer.ranked for one in runs for answer in one.answers}
+        {(result.recipe, answer.question): answer.ranked for result in runs for answer in result.answers}
         for runs in (run(data, EVERYTHING, Setup(FakeEmbedder())) for data in (TALKS, turned))
     )
     assert there == back
@@ -164,7 +164,7 @@ def test_progress_counts_documents_once_and_questions_once_a_recipe() -> None:
 
 def test_a_recipe_answers_the_same_whoever_is_measured_with_it() -> None:
     setup = Setup(FakeEmbedder())
-    answers = {one.recipe: one.answers for one in run(TALKS, EVERYTHING, setup)}
+    answers = {session.recipe: session.answers for session in run(TALKS, EVERYTHING, setup)}
     for pipeline in EVERYTHING:
         (alone,) = run(TALKS, [pipeline], setup)
         for one, other in zip(alone.answers, answers[pipeline.name], strict=True):
@@ -172,9 +172,9 @@ def test_a_recipe_answers_the_same_whoever_is_measured_with_it() -> None:
 
 
 def test_narrowing_takes_groups_and_spreads_questions() -> None:
-    assert [one.name for one in narrow_dataset(TALKS, groups=["work"]).groups] == ["work"]
+    assert [group.name for group in narrow_dataset(TALKS, groups=["work"]).groups] == ["work"]
     half = narrow_dataset(TALKS, questions=2)
-    assert [[one.id for one in group.questions] for group in half.groups] == [["home/q0", "home/q2"], []]
+    assert [[question.id for question in group.questions] for group in half.groups] == [["home/q0", "home/q2"], []]
     assert narrow_dataset(TALKS, questions=99).groups == TALKS.groups
     with pytest.raises(InvalidInput, match="no group 'attic'.*home, work"):
         narrow_dataset(TALKS, groups=["attic"])
@@ -244,7 +244,7 @@ def test_a_finished_run_leaves_no_work_behind(tmp_path: Path) -> None:
 
 def test_all_stands_for_the_recipes_that_ship_and_each_comes_once() -> None:
     known = dict(RECIPES)
-    assert [one.name for one in choose_recipes(["bm25", "all", "memorist"], known)] == ["bm25", *RECIPES]
+    assert [recipe.name for recipe in choose_recipes(["bm25", "all", "memorist"], known)] == ["bm25", *RECIPES]
     with pytest.raises(InvalidInput, match="no recipe 'best'.*memorist.*bm25"):
         choose_recipes(["best"], known)
 

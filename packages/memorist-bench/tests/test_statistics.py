@@ -86,7 +86,7 @@ def test_few_questions_are_tried_with_every_sign(pairs: list[tuple[int, int]]) -
     sums = [
         sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in product((-1, 1), repeat=len(pairs))
     ]
-    expected = sum(abs(one) >= abs(sum(differences)) for one in sums) / len(sums)
+    expected = sum(abs(part) >= abs(sum(differences)) for part in sums) / len(sums)
     assert permutation_test([a for a, _ in pairs], [b for _, b in pairs]) == pytest.approx(expected)
 
 

@@ -38,7 +38,7 @@ class Table:
 
     def files(self) -> dict[str, list[str]]:
         files = sorted((self.folder / "results").iterdir())
-        return {one.name: list(json.loads(one.read_text())["recipes"]) for one in files}
+        return {file.name: list(json.loads(file.read_text())["recipes"]) for file in files}
 
 
 def test_a_documented_table_is_put_together_from_none_and_all(table: Table) -> None:
@@ -79,8 +79,12 @@ def test_a_table_in_several_measures_has_a_row_per_recipe(table: Table, capsys: 
 
 def test_the_run_of_a_recipe_depends_on_its_document() -> None:
     everything = [*RECIPES, *BASELINES]
-    assert {one for one in everything if source(one, "documented") == "all"} == {"memorist", "mnemo", "memoria"}
-    assert {source(one, "none") for one in everything} == {"none"}
+    assert {recipe for recipe in everything if source(recipe, "documented") == "all"} == {
+        "memorist",
+        "mnemo",
+        "memoria",
+    }
+    assert {source(recipe, "none") for recipe in everything} == {"none"}
 
 
 def test_the_best_is_bold_and_what_may_be_as_good_is_marked() -> None:

@@ -100,7 +100,7 @@ class StoredReranker:
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score per text; only pairs that are not in the file are scored."""
-        return [one.score for one in self.read(query, texts)]
+        return [reading.score for reading in self.read(query, texts)]
 
     def read(self, query: str, texts: Sequence[str]) -> list[Reading]:
         """One reading per text; only pairs that are not in the file are read."""
@@ -235,11 +235,11 @@ class RunFiles:
     """
 
     def __init__(self, folder: Path, dataset: Dataset, pipelines: Sequence[Pipeline], *dependencies: object) -> None:
-        asked = [(group.name, [one.id for one in group.questions]) for group in dataset.groups]
+        asked = [(group.name, [question.id for question in group.questions]) for group in dataset.groups]
         common = (dataset.checksum, asked, code_checksum(), *dependencies)
         self._files = {
-            one.name: folder / "runs" / f"{fingerprint(common, one.name, recipe_to_data(one))}.jsonl"
-            for one in pipelines
+            pipeline.name: folder / "runs" / f"{fingerprint(common, pipeline.name, recipe_to_data(pipeline))}.jsonl"
+            for pipeline in pipelines
         }
         self._known = {name: _answers_in(file) for name, file in self._files.items()}
 
@@ -279,7 +279,7 @@ def _answers_in(file: Path) -> dict[str, tuple[Answer, ...]]:
     for line in lines:
         try:
             data = json.loads(line)
-            groups[data["group"]] = tuple(from_data(Answer, one) for one in data["answers"])
+            groups[data["group"]] = tuple(from_data(Answer, answer) for answer in data["answers"])
         except (ValueError, TypeError, KeyError):
             continue
     return groups

@@ -194,8 +194,8 @@ def _print_tables(results: Results, written: list[Path]) -> None:
         for row in rows:
             say(row)
         say()
-    for one in results.recipes:
-        if one.skipped:
-            say((f"{one.name} ran without {', '.join(one.skipped)}", "dim"))
+    for recipe in results.recipes:
+        if recipe.skipped:
+            say((f"{recipe.name} ran without {', '.join(recipe.skipped)}", "dim"))
     for file in written:
         say((f"Written: {file}", "dim"))

@@ -59,7 +59,7 @@ class KeptRun:
 
     def recipe(self, name: str) -> KeptRecipe:
         """The recipe with a name."""
-        found = next((one for one in self.recipes if one.name == name), None)
+        found = next((named for named in self.recipes if named.name == name), None)
         if found is None:
             raise NotFound(f"{self.file} has no recipe {name!r}", remedy="Choose one of its recipes.")
         return found
@@ -121,7 +121,7 @@ class BenchFolder:
         if self._known.get(file, (None,))[0] != stamp:
             try:
                 run = read_run(self._folder / file)
-                bare = tuple(replace(one, questions={}) for one in run.recipes)
+                bare = tuple(replace(recipe, questions={}) for recipe in run.recipes)
                 self._known[file] = stamp, replace(run, recipes=bare)
             except InvalidInput as error:
                 self._known[file] = stamp, Unread(file, str(error))
@@ -132,9 +132,11 @@ class BenchFolder:
         try:
             with os.scandir(self._folder) as entries:
                 found = {
-                    one.name: one.stat(follow_symlinks=False)
-                    for one in entries
-                    if one.name.endswith(ENDING) and not one.name.startswith(".") and one.is_file(follow_symlinks=False)
+                    entry.name: entry.stat(follow_symlinks=False)
+                    for entry in entries
+                    if entry.name.endswith(ENDING)
+                    and not entry.name.startswith(".")
+                    and entry.is_file(follow_symlinks=False)
                 }
         except OSError as error:
             raise InvalidInput(
@@ -186,13 +188,13 @@ def _content(file: Path) -> tuple[datetime, bytes]:
 
 
 def _recipe(name: str, data: Mapping[str, Any]) -> KeptRecipe:
-    measured = [*WITH_INTERVALS, *(one for one in COSTS if one in data)]
+    measured = [*WITH_INTERVALS, *(cost for cost in COSTS if cost in data)]
     intervals = _mapping(data["intervals"])
     return KeptRecipe(
         name=name,
         queries=int(_number(data["queries"])),
-        figures={one: _number(data[one]) for one in measured},
-        intervals={one: _interval(intervals[one]) for one in WITH_INTERVALS if one in intervals},
+        figures={measure: _number(data[measure]) for measure in measured},
+        intervals={measure: _interval(intervals[measure]) for measure in WITH_INTERVALS if measure in intervals},
         types={_text(kind): _figures(_mapping(one)) for kind, one in _few(data.get("by_type") or {}, MOST_TYPES)},
         reranked=data.get("reranked") is True,
         questions=_questions(data),
@@ -200,7 +202,7 @@ def _recipe(name: str, data: Mapping[str, Any]) -> KeptRecipe:
 
 
 def _figures(data: Mapping[str, Any]) -> Figures:
-    return {one: _number(data[one]) for one in ("queries", *WITH_INTERVALS) if one in data}
+    return {measure: _number(data[measure]) for measure in ("queries", *WITH_INTERVALS) if measure in data}
 
 
 def _questions(data: Mapping[str, Any]) -> dict[Key, Figures]:
@@ -208,7 +210,7 @@ def _questions(data: Mapping[str, Any]) -> dict[Key, Figures]:
     columns = {name: _list(one) for name, one in _mapping(data.get("measures", {})).items() if name in WITH_INTERVALS}
     if len(columns) < len(WITH_INTERVALS):
         return {}
-    answers = [_mapping(one) for one in _list(data["answers"])]
+    answers = [_mapping(answer) for answer in _list(data["answers"])]
     found: dict[Key, Figures] = {}
     for answer, *values in zip(answers, *columns.values(), strict=True):
         if None not in values:

@@ -267,4 +267,4 @@ def _dcg(gains: Sequence[float]) -> float:
 
 
 def _means(figures: Sequence[Mapping[K, float]]) -> dict[K, float]:
-    return {name: fmean(one[name] for one in figures) for name in figures[0]} if figures else {}
+    return {name: fmean(figure[name] for figure in figures) for name in figures[0]} if figures else {}

@@ -98,8 +98,8 @@ def gather_results(
 ) -> Results:
     """Figures, intervals, and each of the other recipes compared with the first."""
     found = [_result(dataset, run, one, setup) for run, one in zip(runs, pipelines, strict=True)]
-    first, *others = [one.summary for one in found]
-    versus = [one for other in others for one in _compared(other, first, first.recipe)]
+    first, *others = [result.summary for result in found]
+    versus = [difference for other in others for difference in _compared(other, first, first.recipe)]
     return Results(dataset, conditions, tuple(found), tuple(versus))
 
 
@@ -146,7 +146,7 @@ def read_baseline(file: Path, dataset: Dataset) -> Baseline:
         )
     try:
         runs = {
-            name: BenchRun(name, tuple(from_data(Answer, one) for one in recipe["answers"]))
+            name: BenchRun(name, tuple(from_data(Answer, answer) for answer in recipe["answers"]))
             for name, recipe in data["recipes"].items()
         }
     except (InvalidInput, KeyError, TypeError, AttributeError):
@@ -158,14 +158,14 @@ def read_baseline(file: Path, dataset: Dataset) -> Baseline:
 
 def against(results: Results, baseline: Baseline) -> Results:
     """The results, with each recipe compared with the baseline recipe of the same name, else with the first."""
-    differences = [one for result in results.recipes for one in _against(results, result, baseline)]
+    differences = [difference for result in results.recipes for difference in _against(results, result, baseline)]
     return replace(results, comparisons=(*results.comparisons, *differences))
 
 
 def _against(results: Results, result: Result, baseline: Baseline) -> list[Difference]:
     name = result.name if result.name in baseline.runs else next(iter(baseline.runs))
     asked = {row.key for row in result.summary.rows}
-    shared = tuple(one for one in baseline.runs[name].answers if (one.group, one.question) in asked)
+    shared = tuple(answer for answer in baseline.runs[name].answers if (answer.group, answer.question) in asked)
     if not shared:
         raise InvalidInput(f"{baseline.file} and this run share no question", remedy=REPEAT)
     before = summarise(results.dataset, BenchRun(name, shared))
@@ -180,7 +180,7 @@ def results_to_data(results: Results, *, answers: bool = False) -> dict[str, Any
         "checksum": results.dataset.checksum,
         "models": {name: conditions.pop(name) for name in ("embedder", "reranker")},
         **conditions,
-        "recipes": {one.name: _result_to_data(one, answers) for one in results.recipes},
+        "recipes": {recipe.name: _result_to_data(recipe, answers) for recipe in results.recipes},
         "comparisons": _rounded(to_data(results.comparisons)),
     }
 
@@ -279,5 +279,5 @@ def _rounded(data: Any) -> Any:
     if isinstance(data, dict):
         return {name: _rounded(one) for name, one in cast("dict[str, Any]", data).items()}
     if isinstance(data, list):
-        return [_rounded(one) for one in cast("list[Any]", data)]
+        return [_rounded(member) for member in cast("list[Any]", data)]
     return round(data, 5) if isinstance(data, float) else data

@@ -32,7 +32,7 @@ ALL = "all"
 def choose_recipes(names: list[str], known: dict[str, Pipeline]) -> list[Pipeline]:
     """The pipelines with these names, without repeats; `known` are the recipes besides the baselines."""
     pipelines = {**BASELINES, **known}
-    wanted = [one for name in names for one in (RECIPES if name == ALL else [name])]
+    wanted = [recipe for name in names for recipe in (RECIPES if name == ALL else [name])]
     for name in wanted:
         if name not in pipelines:
             raise InvalidInput(
@@ -95,7 +95,9 @@ def prepare(
     known = {**RECIPES, **custom_recipes(config.recipes, shipped_parts=config.untrusted_recipes)}
     wanted = parse_changes(changes)
     chosen = choose_recipes(list(recipes) or [config.recipe], known)
-    pipelines = change_recipes([with_reranker(one) for one in chosen] if reranking == "all" else chosen, wanted)
+    pipelines = change_recipes(
+        [with_reranker(pipeline) for pipeline in chosen] if reranking == "all" else chosen, wanted
+    )
     embedder = _without_memory(embedders.build(config.embedder, options=config.embedder_options, models=config.models))
     name, reranker = _reranker(config, reranking)
     if reranker is not None and cached_queries:
@@ -153,7 +155,7 @@ def parse_changes(changes: Sequence[str]) -> dict[str, Any]:
 
 def change_recipes(pipelines: Sequence[Pipeline], settings: Mapping[str, Any]) -> list[Pipeline]:
     """Each pipeline with the settings of its parts; refuses a setting for a part that no pipeline has."""
-    kinds = {one.name: {part.kind for part in one.parts()} for one in pipelines}
+    kinds = {pipeline.name: {part.kind for part in pipeline.parts()} for pipeline in pipelines}
     for path in settings:
         part = path.rpartition(".")[0]
         if not any(part in parts for parts in kinds.values()):
@@ -161,9 +163,10 @@ def change_recipes(pipelines: Sequence[Pipeline], settings: Mapping[str, Any]) -
             raise InvalidInput(f"No recipe of this run has a part {part!r}", remedy=f"They have {there}.")
     return [
         with_settings(
-            one, {path: value for path, value in settings.items() if path.rpartition(".")[0] in kinds[one.name]}
+            pipeline,
+            {path: value for path, value in settings.items() if path.rpartition(".")[0] in kinds[pipeline.name]},
         )
-        for one in pipelines
+        for pipeline in pipelines
     ]
 
 
@@ -199,7 +202,9 @@ def _silent(_more: int) -> None:
 def work(dataset: Dataset, pipelines: Sequence[Pipeline], setup: Setup) -> int:
     """The total that `run` reports as progress: each document once per space, each question once per recipe."""
     spaces, recipes = len(_companies(pipelines, setup)), len(pipelines)
-    return sum(spaces * len(one.documents) + recipes * len(one.questions) for one in dataset.groups if one.questions)
+    return sum(
+        spaces * len(group.documents) + recipes * len(group.questions) for group in dataset.groups if group.questions
+    )
 
 
 def narrow_dataset(dataset: Dataset, *, groups: Sequence[str] = (), questions: int | None = None) -> Dataset:
@@ -222,20 +227,23 @@ def _spread(groups: tuple[Group, ...], wanted: int) -> tuple[Group, ...]:
     places = {place * total // wanted for place in range(wanted)} if wanted < total else set(range(total))
     numbered = iter(range(total))
     return tuple(
-        replace(group, questions=tuple(one for one in group.questions if next(numbered) in places)) for group in groups
+        replace(group, questions=tuple(question for question in group.questions if next(numbered) in places))
+        for group in groups
     )
 
 
 def _run_group(
     group: Group, pipelines: Sequence[Pipeline], setup: Setup, unfinished: RunFiles | None, tell: Progress
 ) -> Iterator[tuple[str, tuple[Answer, ...]]]:
-    known = {one.name: unfinished.answers(one.name, group.name) if unfinished else None for one in pipelines}
+    known = {
+        pipeline.name: unfinished.answers(pipeline.name, group.name) if unfinished else None for pipeline in pipelines
+    }
     for name, answers in known.items():
         if answers is not None:
             tell(len(answers))
             yield name, answers
     for company in _companies(pipelines, setup):
-        fresh = [one for one in company if known[one.name] is None]
+        fresh = [pipeline for pipeline in company if known[pipeline.name] is None]
         if not fresh:
             tell(len(group.documents))
             continue
@@ -253,6 +261,6 @@ def _companies(pipelines: Sequence[Pipeline], setup: Setup) -> list[list[Pipelin
     Tags are rows that other recipes would count, and recalls change what is found later.
     """
     if setup.ingest == "used":
-        return [[one] for one in pipelines]
-    parts = [[one for one in pipelines if one.follows_tags is tagged] for tagged in (False, True)]
+        return [[pipeline] for pipeline in pipelines]
+    parts = [[pipeline for pipeline in pipelines if pipeline.follows_tags is tagged] for tagged in (False, True)]
     return [part for part in parts if part]

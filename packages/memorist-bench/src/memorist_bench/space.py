@@ -33,7 +33,7 @@ BM25 = Pipeline("bm25", (Search((Keyword(),)), Best(), Limit(), Assemble()))
 COSINE = Pipeline("cosine", (Embed(), Search((Vector(),)), Best(), Limit(), Assemble()))
 RRF = Pipeline("rrf", (Embed(), Search((Vector(), Keyword())), ReciprocalRank(k=60), Limit(), Assemble()))
 
-BASELINES: dict[str, Pipeline] = {one.name: one for one in (BM25, COSINE, RRF)}
+BASELINES: dict[str, Pipeline] = {baseline.name: baseline for baseline in (BM25, COSINE, RRF)}
 LIMIT = 50
 """Items per recall, so that recall@50 can be measured."""
 CONTEXT_ITEMS = 10
@@ -123,7 +123,7 @@ class Space(AbstractContextManager["Space"]):
             extract=setup.extract != "off",
             find=_finder(setup.extract),
             recipe=pipelines[0].name,
-            recipes={one.name: one for one in pipelines},
+            recipes={pipeline.name: pipeline for pipeline in pipelines},
             clock=self._clock,
         )
         self._store(_fields(group, moments, stored), setup.ingest, progress)
@@ -140,11 +140,11 @@ class Space(AbstractContextManager["Space"]):
             self.engine.remember_many(fields, progress=progress)
             return
         user = self._group.documents[0].speaker if self._group.documents else None
-        for one in fields:
-            self._clock.moment = one["at"]
-            if one["speaker"] == user:
-                self.engine.recall(one["text"], limit=CONTEXT_ITEMS)
-            self.engine.remember_many([one], progress=progress)
+        for field in fields:
+            self._clock.moment = field["at"]
+            if field["speaker"] == user:
+                self.engine.recall(field["text"], limit=CONTEXT_ITEMS)
+            self.engine.remember_many([field], progress=progress)
 
     def answers(self, recipe: str, tell: Progress) -> Iterator[Answer]:
         """The answers of a recipe to every question, after a warm-up recall that builds the index and is not timed."""
@@ -172,7 +172,7 @@ class Space(AbstractContextManager["Space"]):
             context_tokens=recall.tokens,
             confidence=recall.confidence,
             abstained=recall.abstained,
-            skipped=tuple(one.stage for one in recall.trace.steps if one.skipped and one.signal is None),
+            skipped=tuple(step.stage for step in recall.trace.steps if step.skipped and step.signal is None),
         )
 
     def recall(self, question: Question, recipe: str) -> Recall:
@@ -245,7 +245,7 @@ def documents_of(memory: Memory, ids: Mapping[str, str], store: Reader) -> list[
 
 def _moments(documents: Sequence[Document]) -> list[datetime]:
     """The time of each document; one without a time has that of the document before it."""
-    latest = next((one.at for one in documents if one.at is not None), TIMELESS)
+    latest = next((document.at for document in documents if document.at is not None), TIMELESS)
     moments: list[datetime] = []
     for document in documents:
         latest = document.at or latest
@@ -255,9 +255,9 @@ def _moments(documents: Sequence[Document]) -> list[datetime]:
 
 def _bulk(group: Group, asked_at: datetime) -> datetime | None:
     """When the first question of a group is asked; None for documents without times, whose storing has none either."""
-    if all(one.at is None for one in group.documents):
+    if all(document.at is None for document in group.documents):
         return None
-    return min([asked_at, *(instant(one.at) for one in group.questions if one.at is not None)])
+    return min([asked_at, *(instant(question.at) for question in group.questions if question.at is not None)])
 
 
 def _fields(group: Group, moments: Sequence[datetime], stored: datetime | None) -> Iterator[dict[str, Any]]:

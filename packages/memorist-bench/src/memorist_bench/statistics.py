@@ -129,8 +129,8 @@ def _random_sums(differences: Floats, permutations: int, seed: int) -> Iterator[
 
 def _every_sum(differences: Floats) -> Floats:
     sums = np.zeros(1)
-    for one in differences:
-        sums = np.concatenate((sums - one, sums + one))
+    for difference in differences:
+        sums = np.concatenate((sums - difference, sums + difference))
     return sums
 
 

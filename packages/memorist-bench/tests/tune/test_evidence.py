@@ -66,15 +66,15 @@ def test_recalls_with_a_useful_item_are_questions_and_equal_queries_are_one(engi
     ):
         engine.feedback(id, verdict, engine.recall(query))
     asked = own(engine).from_feedback()
-    assert [(one.request.query, dict(one.gold)) for one in asked] == [
+    assert [(question.request.query, dict(question.gold)) for question in asked] == [
         ("where is  the KEY?", dict.fromkeys(sorted([key, spare]), 1.0)),
         ("The pot", {key: 1.0}),
     ]
-    assert not any(one.request.track for one in asked)
+    assert not any(question.request.track for question in asked)
 
     clock.moment += timedelta(hours=1)
     engine.feedback(spare, "wrong", engine.recall("Where is the key?"))
-    assert [dict(one.gold) for one in own(engine).from_feedback()] == [{key: 1.0}, {key: 1.0}]
+    assert [dict(question.gold) for question in own(engine).from_feedback()] == [{key: 1.0}, {key: 1.0}]
     engine.forget(key)
     assert own(engine).from_feedback() == []
 
@@ -117,7 +117,9 @@ def test_a_space_sees_only_its_own_feedback(tmp_path: Path) -> None:
     with gather_questions(config, RECIPES["memorist"], (), NOW) as evidence:
         assert evidence.sources == {"feedback": 1}
         [asked] = evidence.questions
-        assert [one.text for one in asked.place.env.store.get(list(asked.gold)).values()] == ["The key of ann is blue."]
+        assert [memory.text for memory in asked.place.env.store.get(list(asked.gold)).values()] == [
+            "The key of ann is blue."
+        ]
 
 
 def test_questions_are_asked_with_the_configured_models(tmp_path: Path) -> None:

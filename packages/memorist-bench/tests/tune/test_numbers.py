@@ -27,7 +27,7 @@ PLAIN = from_data(
 
 
 def test_weights_and_shares_may_move_but_what_is_off_or_judged_by_feedback_may_not() -> None:
-    assert [(one.label, one.value) for one in numbers_of(PLAIN)] == [
+    assert [(number.label, number.value) for number in numbers_of(PLAIN)] == [
         ("weighted_sum.weights.keyword", 0.8),
         ("weighted_sum.importance", 0.1),
         ("bounded_recency.share", 0.7),
@@ -37,8 +37,8 @@ def test_weights_and_shares_may_move_but_what_is_off_or_judged_by_feedback_may_n
 
 def test_a_number_that_differs_between_two_stages_of_a_kind_has_no_setting_of_its_own() -> None:
     same = with_settings(PLAIN, {"neighbour_boost.session": 0.2})
-    assert "neighbour_boost.session" not in [one.label for one in numbers_of(PLAIN)]
-    assert "neighbour_boost.session" in [one.label for one in numbers_of(same)]
+    assert "neighbour_boost.session" not in [number.label for number in numbers_of(PLAIN)]
+    assert "neighbour_boost.session" in [number.label for number in numbers_of(same)]
 
 
 def test_a_run_moves_a_number_to_a_quarter_or_four_times_at_most_and_a_share_to_one() -> None:

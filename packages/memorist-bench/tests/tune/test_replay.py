@@ -75,8 +75,8 @@ def recalled(engine: Engine, query: str, recipe: Pipeline) -> list[str]:
     """What the engine itself answers with a recipe."""
     request = recall_request(query, {"limit": DEPTH, "track": False}, NOW)
     answered = recipe.run(request, engine._env())  # pyright: ignore[reportPrivateUsage]
-    assert [one.memory.id for one in answered.items]
-    return [one.memory.id for one in answered.items]
+    assert [item.memory.id for item in answered.items]
+    return [item.memory.id for item in answered.items]
 
 
 def recorded(recipe: Pipeline, place: ReplaySpace, gold: dict[str, Any] | None = None) -> Replay:
@@ -90,7 +90,8 @@ def recorded(recipe: Pipeline, place: ReplaySpace, gold: dict[str, Any] | None =
 @pytest.mark.parametrize("name", [name for name in RECIPES if name != "nearest"])  # which has no number to tune
 def test_the_replay_of_unchanged_settings_is_what_recall_returns(name: str, engine: Engine, place: ReplaySpace) -> None:
     wanted = [
-        [one.memory.id for one in engine.recall(query, recipe=name, limit=DEPTH, track=False).items] for query in ASKED
+        [item.memory.id for item in engine.recall(query, recipe=name, limit=DEPTH, track=False).items]
+        for query in ASKED
     ]
     assert recorded(RECIPES[name], place).rankings() == wanted
 
@@ -121,5 +122,5 @@ def test_a_replay_cannot_write_and_sees_what_it_saw_first(engine: Engine, tmp_pa
     assert reads.by_key(["a"]) == [] and reads.get(["a"]) == {}
     with memorist.open(tmp_path / "other.db", embedder="none", config={}) as other:
         kept = other.remember("The key is blue.", key="a")
-    assert [one.id for one in store.by_key(["a"])] == [kept.id] and reads.by_key(["a"]) == []
+    assert [memory.id for memory in store.by_key(["a"])] == [kept.id] and reads.by_key(["a"]) == []
     store.close()

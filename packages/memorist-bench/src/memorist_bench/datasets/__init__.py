@@ -89,8 +89,8 @@ def _load_space(path: Path) -> Dataset:
     store = open_store(str(path), None)
     try:
         page = store.scan(Filter(kinds=TOLD), EVERYTHING)
-        memories = [one for one in page.items if one.fact is None and one.version_of is None]
-        recalls = [one for one in judged_recalls(store) if one.useful]
+        memories = [memory for memory in page.items if memory.fact is None and memory.version_of is None]
+        recalls = [recall for recall in judged_recalls(store) if recall.useful]
     finally:
         store.close()
     if not recalls:
@@ -116,10 +116,10 @@ def _document(memory: Memory) -> Document:
 
 
 def _content(group: Group) -> Iterable[bytes]:
-    for one in group.documents:
-        yield _line(one.id, one.text, one.at, one.speaker, one.session)
-    for one in group.questions:
-        yield _line(one.id, one.text, one.at, *one.gold)
+    for document in group.documents:
+        yield _line(document.id, document.text, document.at, document.speaker, document.session)
+    for question in group.questions:
+        yield _line(question.id, question.text, question.at, *question.gold)
 
 
 def _line(*parts: str | datetime | None) -> bytes:

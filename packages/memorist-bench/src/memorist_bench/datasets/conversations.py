@@ -43,7 +43,7 @@ def _documents(name: str, conversation: RowFields) -> Iterator[Document]:
 
 
 def _gold(name: str, asked: RowFields, documents: Mapping[str, Document]) -> dict[str, float]:
-    written = " ".join(str(one) for one in asked.items("evidence"))
+    written = " ".join(str(item) for item in asked.items("evidence"))
     ids = (f"{name}/D{int(session)}:{int(turn)}" for session, turn in EVIDENCE.findall(written))
     return {id: 1.0 for id in ids if id in documents}
 
@@ -95,7 +95,7 @@ def world_group(name: str, world: RowFields) -> Group:
         speaker, session = said.optional_text("speaker"), said.optional_text("session")
         documents[id] = Document(id, said.text("text"), said.moment("at", instant), speaker, session)
     now = world.moment("now", instant)
-    questions = {one.text("id"): _world_question(one, now, documents) for one in world.objects("questions")}
+    questions = {value.text("id"): _world_question(value, now, documents) for value in world.objects("questions")}
     return Group(name, tuple(documents.values()), tuple(questions.values()), conversation=False)
 
 

@@ -51,10 +51,12 @@ def worst(
     asked = [row.key for row in rows]
     failed: dict[tuple[str, str], FailedQuestion] = {}
     for group in dataset.groups:
-        questions = [one for one in group.questions if (group.name, one.id) in asked]
+        questions = [question for question in group.questions if (group.name, question.id) in asked]
         if questions:
             with Space(group, [pipeline], setup) as space:
-                failed |= {(group.name, one.id): _failed(group, one, space, pipeline.name) for one in questions}
+                failed |= {
+                    (group.name, question.id): _failed(group, question, space, pipeline.name) for question in questions
+                }
     return [failed[key] for key in asked]
 
 
@@ -99,7 +101,7 @@ LONGEST_TEXT = 400
 
 def stages_section(results: Results) -> Markup:
     """Median times as stacked bars, and a collapsible table of every stage."""
-    bars = [Series(one.name, _by_kind(one)) for one in results.recipes]
+    bars = [Series(recipe.name, _by_kind(recipe)) for recipe in results.recipes]
     plot = stack_plot(bars, list(KINDS_OF_WORK), "milliseconds, sum of the stages' medians")
     note = (
         "Questions are embedded, and candidates reranked, for each recall."
@@ -141,9 +143,9 @@ def method_section(results: Results) -> Markup:
     """Everything that the figures depend on."""
     ingest = results.conditions.ingest
     rows = [*_facts(results.conditions), ("dataset checksum", results.dataset.checksum)]
-    for one in results.recipes:
-        if one.skipped:
-            rows.append((f"skipped in {one.name}", ", ".join(one.skipped)))
+    for recipe in results.recipes:
+        if recipe.skipped:
+            rows.append((f"skipped in {recipe.name}", ", ".join(recipe.skipped)))
     pairs = [part for name, value in rows for part in (tag("dt", name), tag("dd", value))]
     return section(
         "How it was measured",

@@ -107,18 +107,20 @@ def _overview_section(results: Results) -> Markup:
 
 def _plots_section(results: Results) -> Markup:
     ks = [name.partition("@")[2] for name in results.recipes[0].summary.overall.turns if name.startswith("recall@")]
-    shares = [Series(one.name, [one.summary.overall.turns[f"recall@{k}"] for k in ks]) for one in results.recipes]
+    shares = [
+        Series(recipe.name, [recipe.summary.overall.turns[f"recall@{k}"] for k in ks]) for recipe in results.recipes
+    ]
     budgets = list(results.recipes[0].summary.overall.at_tokens)
     figures = [
         _figure(
             "Recipes side by side",
             "Evidence among the first 10 items; the bar is the 95 % interval.",
-            interval_plot([_estimate(one, MEASURE) for one in results.recipes], "recall@10, per cent"),
+            interval_plot([_estimate(recipe, MEASURE) for recipe in results.recipes], "recall@10, per cent"),
         ),
         _figure(
             "At least something",
             "Questions with any evidence among the first 5 items.",
-            interval_plot([_estimate(one, "any@5") for one in results.recipes], "any@5, per cent"),
+            interval_plot([_estimate(recipe, "any@5") for recipe in results.recipes], "any@5, per cent"),
         ),
         _figure(
             "More items, more evidence",
@@ -127,7 +129,7 @@ def _plots_section(results: Results) -> Markup:
         ),
     ]
     if budgets:
-        against = [Series(one.name, _at_tokens(one, budgets)) for one in results.recipes]
+        against = [Series(recipe.name, _at_tokens(recipe, budgets)) for recipe in results.recipes]
         names = [f"{budget:,}" for budget in budgets]
         plot = curve_plot(against, names, "Share of the evidence found by context tokens", "tokens of context")
         figures.append(_figure("Evidence per token budget", "Evidence within a context of this many tokens.", plot))
@@ -151,7 +153,7 @@ def _types_section(results: Results) -> Markup:
         "Measures and abstentions in per cent; context: mean tokens of the context that the recipe wrote. any@1: the "
         "first item is evidence."
     )
-    return concat(*(section(one.heading, note, table(one)) for one in by_type(results)))
+    return concat(*(section(kind.heading, note, table(kind)) for kind in by_type(results)))
 
 
 def _abstention_section(results: Results) -> Markup:
@@ -160,7 +162,7 @@ def _abstention_section(results: Results) -> Markup:
         "confidence separates the two; 0.5 is chance. Outdated first: updates whose outdated answer precedes the "
         "current one."
     )
-    return concat(*(section(one.heading, note, table(one)) for one in abstention(results)))
+    return concat(*(section(kind.heading, note, table(kind)) for kind in abstention(results)))
 
 
 def _differences_section(comparisons: Sequence[Difference]) -> Markup:
@@ -171,14 +173,22 @@ def _differences_section(comparisons: Sequence[Difference]) -> Markup:
         "Two runs on the same questions are compared question by question: points of recall@10 gained or lost, the "
         "bootstrap interval, and p, the probability of a difference at least this large by chance alone. "
         "Coloured if the interval excludes zero.",
-        *(_differences_from(name, comparisons) for name in dict.fromkeys(one.against for one in comparisons)),
+        *(
+            _differences_from(name, comparisons)
+            for name in dict.fromkeys(comparison.against for comparison in comparisons)
+        ),
     )
 
 
 def _differences_from(against: str, comparisons: Sequence[Difference]) -> Markup:
     columns = (f"compared with {against}", "points", "95 % interval", "p")
     return table_of(
-        columns, [_difference_row(one) for one in comparisons if one.against == against and one.measure == MEASURE]
+        columns,
+        [
+            _difference_row(comparison)
+            for comparison in comparisons
+            if comparison.against == against and comparison.measure == MEASURE
+        ],
     )
 
 

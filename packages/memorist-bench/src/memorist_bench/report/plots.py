@@ -25,7 +25,7 @@ def tag(name: str, *content: str, **attributes: object) -> Markup:
 
 def concat(*content: str) -> Markup:
     """Concatenated pieces; plain strings are escaped."""
-    return Markup("".join(one if isinstance(one, Markup) else escape(one) for one in content))
+    return Markup("".join(piece if isinstance(piece, Markup) else escape(piece) for piece in content))
 
 
 def section(title: str, note: str, *content: str) -> Markup:
@@ -80,7 +80,7 @@ def interval_plot(estimates: Sequence[Estimate], label: str) -> Markup:
     """One row per estimate: the interval as a line, the value as a dot and as a number."""
     height = TOP + ROW * len(estimates) + BOTTOM
     left, right = 140, WIDTH - 52
-    top = _ceiling(max(one.high for one in estimates))
+    top = _ceiling(max(estimate.high for estimate in estimates))
 
     def across(share: float) -> float:
         return left + (right - left) * share / top
@@ -94,7 +94,7 @@ def curve_plot(series: Sequence[Series], places: Sequence[str], label: str, belo
     """One line per series over evenly spaced ticks, with its name at the end."""
     height = 300
     right, bottom = WIDTH - RIGHT, height - BOTTOM
-    top = _ceiling(max((value for one in series for value in one.values), default=1.0))
+    top = _ceiling(max((value for curve in series for value in curve.values), default=1.0))
 
     def across(place: int) -> float:
         return LEFT + 8 + (right - LEFT - 16) * place / max(1, len(places) - 1)
@@ -108,7 +108,7 @@ def curve_plot(series: Sequence[Series], places: Sequence[str], label: str, belo
         _curve(one, number, [(across(place), up(value)) for place, value in enumerate(one.values)], places)
         for number, one in enumerate(series)
     ]
-    names = _names(series, [up(one.values[-1]) for one in series], right, bottom)
+    names = _names(series, [up(curve.values[-1]) for curve in series], right, bottom)
     return _figure(height, label, *grid, *marks, *lines, *names, _axis(LEFT, right, height, below))
 
 
@@ -117,7 +117,7 @@ def stack_plot(bars: Sequence[Series], legend: Sequence[str], label: str) -> Mar
     head = 24
     height = head + ROW * len(bars) + 26
     left, right = 140, WIDTH - 62
-    top = max((sum(one.values) for one in bars), default=0.0) or 1.0
+    top = max((sum(bar.values) for bar in bars), default=0.0) or 1.0
     scale = (right - left) / top
     rows = [_stack(one, head + ROW * (place + 0.5), left, scale, legend) for place, one in enumerate(bars)]
     return _figure(height, label, *_keys(legend), *rows, _axis(left, right, height, label))

@@ -49,12 +49,12 @@ class ReportTable:
 def tables(results: Results, width: int | None = None) -> list[ReportTable]:
     """All tables; those wider than `width` lose their least important columns."""
     made = [overall(results), *by_type(results), *abstention(results), *differences(results.comparisons)]
-    return [_fitting(one, width) for one in made]
+    return [_fitting(table, width) for table in made]
 
 
 def overall(results: Results) -> ReportTable:
     """The headline figures of every recipe: quality in per cent, latency in milliseconds."""
-    sessions = any(one.summary.overall.sessions for one in results.recipes)
+    sessions = any(recipe.summary.overall.sessions for recipe in results.recipes)
     columns: dict[str, Callable[[Result], str]] = {
         "recipe": lambda one: one.name,
         "reranks": lambda one: "yes" if one.reranked else "no",
@@ -72,40 +72,46 @@ def overall(results: Results) -> ReportTable:
         "tokens": lambda one: f"{one.summary.tokens:,.0f}",
         "context": lambda one: f"{one.summary.overall.context_tokens:,.0f}",
     }
-    rows = tuple(tuple(cell(one) for cell in columns.values()) for one in results.recipes)
+    rows = tuple(tuple(cell(recipe) for cell in columns.values()) for recipe in results.recipes)
     return ReportTable(f"{results.dataset.name}: {measured(results)}", tuple(columns), rows)
 
 
 def by_type(results: Results) -> list[ReportTable]:
     """The figures of every recipe per type of question, if the dataset has types, and over the answerable questions."""
-    summaries = [one.summary for one in results.recipes]
+    summaries = [recipe.summary for recipe in results.recipes]
     if not summaries[0].types:
         return []
-    rows = [_type_row(name, one.recipe, one.types[name]) for name in summaries[0].types for one in summaries]
-    rows += [_type_row(ANSWERABLE, one.recipe, one.answerable) for one in summaries if one.answerable is not None]
+    rows = [
+        _type_row(name, summary.recipe, summary.types[name]) for name in summaries[0].types for summary in summaries
+    ]
+    rows += [
+        _type_row(ANSWERABLE, summary.recipe, summary.answerable)
+        for summary in summaries
+        if summary.answerable is not None
+    ]
     columns = ("type", "recipe", "questions", *BY_TYPE, "abstained", "context")
     return [ReportTable("By type of question", columns, tuple(rows), block=1)]
 
 
 def _type_row(name: str, recipe: str, part: MeasurePart) -> tuple[str, ...]:
-    cells = (percent(part.turns[one]) if part.turns else "" for one in BY_TYPE)
+    cells = (percent(part.turns[measure]) if part.turns else "" for measure in BY_TYPE)
     return name, recipe, f"{part.queries:,}", *cells, percent(part.abstained), f"{part.context_tokens:,.0f}"
 
 
 def abstention(results: Results) -> list[ReportTable]:
     """How well a recipe knows what it does not know, and what is outdated, if the dataset has such questions."""
     columns: dict[str, Callable[[Summary], str]] = {}
-    if any(one.summary.abstention for one in results.recipes):
+    if any(recipe.summary.abstention for recipe in results.recipes):
         columns["wrongly abstained"] = lambda one: percent(one.abstention.of_answerable) if one.abstention else ""
         columns["rightly abstained"] = lambda one: percent(one.abstention.of_unanswerable) if one.abstention else ""
         columns["AUROC"] = lambda one: (
             f"{one.abstention.auroc:.3f}" if one.abstention and one.abstention.auroc is not None else ""
         )
-    if any(one.summary.outdated is not None for one in results.recipes):
+    if any(recipe.summary.outdated is not None for recipe in results.recipes):
         columns[OUTDATED_FIRST] = lambda one: "" if one.outdated is None else percent(one.outdated)
     if not columns:
         return []
-    rows = tuple((one.name, *(cell(one.summary) for cell in columns.values())) for one in results.recipes)
+    rows = tuple((recipe.name, *(cell(recipe.summary) for cell in columns.values())) for recipe in results.recipes)
     return [ReportTable("Abstention and outdated answers", ("recipe", *columns), rows)]
 
 
@@ -113,19 +119,19 @@ def differences(comparisons: Sequence[Difference]) -> list[ReportTable]:
     """Paired differences, in percentage points."""
     if not comparisons:
         return []
-    single = len({(one.recipe, one.against) for one in comparisons}) == 1
+    single = len({(comparison.recipe, comparison.against) for comparison in comparisons}) == 1
     rows = tuple(
         (
-            one.recipe,
-            one.against,
-            one.measure,
-            points(one.difference),
-            f"{points(one.low)} to {points(one.high)}",
-            chance(one.p),
-            f"{one.questions:,}",
+            comparison.recipe,
+            comparison.against,
+            comparison.measure,
+            points(comparison.difference),
+            f"{points(comparison.low)} to {points(comparison.high)}",
+            chance(comparison.p),
+            f"{comparison.questions:,}",
         )
-        for one in comparisons
-        if single or one.measure == SHOWN
+        for comparison in comparisons
+        if single or comparison.measure == SHOWN
     )
     columns = ("recipe", "minus", "measure", "points", "95 %", "p", "questions")
     return [ReportTable("Paired differences, question by question", columns, rows)]
@@ -170,7 +176,7 @@ def _groups(number: int) -> str:
 
 
 def _fitting(table: ReportTable, width: int | None) -> ReportTable:
-    for column in [one for one in OPTIONAL if one in table.columns]:
+    for column in [known for known in OPTIONAL if known in table.columns]:
         if width is None or table.width <= width:
             break
         table = table.without(column)

@@ -82,7 +82,7 @@ def _as_data(tuned: Tuned) -> dict[str, Any]:
         "worse": verdict.worse,
         "fitted_gain": verdict.fitted,
         "trials": verdict.trials,
-        "changes": [{"number": one.number, "from": one.before, "to": one.after} for one in tuned.changes],
+        "changes": [{"number": change.number, "from": change.before, "to": change.after} for change in tuned.changes],
         "file": None if tuned.edit is None else str(tuned.edit.file),
         "diff": None if tuned.edit is None else tuned.edit.diff(),
         "applied": tuned.applied,
@@ -107,7 +107,7 @@ def _print(tuned: Tuned) -> None:
         say(("No change: ", "bold"), "the gain is within chance.")
         return
     say_table(
-        (((one.number, "bold"), f"{one.before:g} → {one.after:g}") for one in tuned.changes),
+        (((change.number, "bold"), f"{change.before:g} → {change.after:g}") for change in tuned.changes),
         indent=2,
     )
     for line in tuned.edit.diff().splitlines():

@@ -68,8 +68,8 @@ def gather_questions(
         ]
         for source, questions in given:
             before = len(found)
-            for one in questions:
-                found.setdefault((id(one.place.env), _same(one.request.query)), one)
+            for question in questions:
+                found.setdefault((id(question.place.env), _same(question.request.query)), question)
             sources[source] = sources.get(source, 0) + len(found) - before
         yield JudgedQuestions(tuple(found.values()), sources)
 
@@ -121,21 +121,21 @@ class Own:
         A memory is judged by its id or its key. `texts` are those of the documents that a dataset brings: another text
         under the same key is another memory.
         """
-        ids = sorted({id for one in questions for id in one.gold})
+        ids = sorted({id for question in questions for id in question.gold})
         here = {id: id for id in self._store.get(ids)}
-        for one in self._store.by_key(ids):
-            key = one.origin.key
-            if key is not None and one.version_of is None and (texts is None or texts.get(key) == one.text):
-                here[one.id] = key
+        for memory in self._store.by_key(ids):
+            key = memory.origin.key
+            if key is not None and memory.version_of is None and (texts is None or texts.get(key) == memory.text):
+                here[memory.id] = key
         place, known = self.place(here), set(here.values())
         return [
             JudgedQuestion(
-                _request(one.text, one.at or self._now, as_of=one.as_of, known_at=self._now),
-                {id: grade for id, grade in one.gold.items() if id in known},
+                _request(question.text, question.at or self._now, as_of=question.as_of, known_at=self._now),
+                {id: grade for id, grade in question.gold.items() if id in known},
                 place,
             )
-            for one in questions
-            if known & {id for id, grade in one.gold.items() if grade > 0}
+            for question in questions
+            if known & {id for id, grade in question.gold.items() if grade > 0}
         ]
 
 
@@ -158,19 +158,22 @@ def _from_file(
         yield from own.from_questions(questions)
         return
     for group in _dataset(file).groups:
-        own_texts = {one.id: one.text for one in group.documents}
+        own_texts = {document.id: document.text for document in group.documents}
         asked = own.from_questions(group.questions, own_texts)
         yield from asked or of_group(group, recipe, setup, closing, pool)
 
 
 def of_group(group: Group, recipe: Pipeline, setup: Setup, closing: ExitStack, pool: Executor) -> list[JudgedQuestion]:
     """The judged questions of a group, asked of its own documents in a space that is open until `closing` ends."""
-    judged = [one for one in group.questions if any(grade > 0 for grade in one.gold.values())]
+    judged = [question for question in group.questions if any(grade > 0 for grade in question.gold.values())]
     if not judged:
         return []
     space = closing.enter_context(Space(group, [recipe], setup))
     place = ReplaySpace(environment(space.engine.store, setup.embedder, setup.reranker, pool), space.ids)
-    return [JudgedQuestion(_request(one.text, space.moment(one), as_of=one.as_of), one.gold, place) for one in judged]
+    return [
+        JudgedQuestion(_request(question.text, space.moment(question), as_of=question.as_of), question.gold, place)
+        for question in judged
+    ]
 
 
 def _own_questions(file: Path) -> list[Question] | None:

@@ -110,7 +110,7 @@ class Readings:
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
         """One score per text."""
-        return [one.score for one in self.read(query, texts)]
+        return [reading.score for reading in self.read(query, texts)]
 
     def read(self, query: str, texts: Sequence[str]) -> list[Reading]:
         """One reading per text."""
@@ -129,7 +129,11 @@ class ReplaySpace:
 
     def ranked(self, draft: Draft) -> list[str]:
         """The documents that the candidates of a draft stand for, best first."""
-        return [id for one in draft.candidates for id in documents_of(one.memory, self.documents, self.env.store)]
+        return [
+            id
+            for candidate in draft.candidates
+            for id in documents_of(candidate.memory, self.documents, self.env.store)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +181,11 @@ class Replay:
 
         stages = self._replayed(recipe)
         changed = [place for place, old in enumerate(self._stages) if stages[place] != old]
-        return np.array([self._figure(one, stages, changed) for one in self._signals])
+        return np.array([self._figure(signal, stages, changed) for signal in self._signals])
 
     def rankings(self) -> list[list[str]]:
         """The documents that each question finds under the current recipe, best first."""
-        return [one.asked.place.ranked(one.after[-1]) for one in self._signals]
+        return [signal.asked.place.ranked(signal.after[-1]) for signal in self._signals]
 
     def _replayed(self, recipe: Pipeline) -> tuple[Stage, ...]:
         """The stages between the recorded signals and the context; later ones do not order candidates."""

@@ -55,7 +55,7 @@ class Edit:
 
     def diff(self) -> str:
         """The change as a unified diff, without passwords."""
-        old, new = ((one or b"").decode().splitlines() for one in (self.before, self.after))
+        old, new = ((content or b"").decode().splitlines() for content in (self.before, self.after))
         lines = unified_diff(old, new, str(self.file), str(self.file), lineterm="")
         return without_passwords("\n".join(lines))
 
