@@ -41,8 +41,8 @@ def test_it_serves_one_file_to_one_browser_and_leaves_nothing_behind(cli: Cli, d
         finally:
             run.send_signal(signal.SIGTERM)
         assert run.wait(60) == 0
-    assert [one.name for one in folder.iterdir() if one.name.startswith("memorist-")] == []
-    assert sorted(one.name for one in tmp_path.glob(".*")) == []
+    assert [path.name for path in folder.iterdir() if path.name.startswith("memorist-")] == []
+    assert sorted(path.name for path in tmp_path.glob(".*")) == []
 
 
 def opens_once(url: httpx.URL) -> None:

@@ -72,8 +72,8 @@ class Home:
 
     def close(self) -> None:
         """Release files and connections."""
-        for one in (self.answers, self.keys, self.catalogue):
-            one.close()
+        for part in (self.answers, self.keys, self.catalogue):
+            part.close()
 
 
 def catalogue_of(db: str | None, only: str | None = None) -> Catalogue:

@@ -70,7 +70,7 @@ class Answers(Protocol):
 def outdated_answers(told: Iterable[Told], texts_of: TextsOf) -> list[tuple[str, str]]:
     """The callers and keys of the answers that hold anything but what is still stored."""
     memories = {(caller, key): _memories(body) for caller, key, body in told}
-    stored = texts_of({id for one in memories.values() for id in one or ()})
+    stored = texts_of({id for memory in memories.values() for id in memory or ()})
     return [
         whose
         for whose, one in memories.items()
@@ -89,5 +89,5 @@ def _memories(body: bytes) -> dict[str, str] | None:
     if told.keys() == SESSION:
         return {told["id"]: told["goal"] or ""}
     items: list[Any] = told["items"] if told.keys() == {"items"} else [told]
-    whole = all(isinstance(one, dict) and {"id", "text"} <= one.keys() for one in items)
-    return {one["id"]: one["text"] for one in items} if whole else None
+    whole = all(isinstance(item, dict) and {"id", "text"} <= item.keys() for item in items)
+    return {item["id"]: item["text"] for item in items} if whole else None

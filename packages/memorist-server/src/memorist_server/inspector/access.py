@@ -184,7 +184,7 @@ def _comes_by_a_link(request: Request) -> bool:
 
 
 def _without(headers: Headers, name: bytes) -> Headers:
-    return Headers(raw=[one for one in headers.raw if one[0] != name])
+    return Headers(raw=[header for header in headers.raw if header[0] != name])
 
 
 def _to_login(request: Request) -> Response:

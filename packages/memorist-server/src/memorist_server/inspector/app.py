@@ -112,7 +112,7 @@ async def _by_status(request: Request, error: HTTPException) -> Response:
 
 
 async def _misshapen(request: Request, error: RequestValidationError) -> Response:
-    fields = ", ".join(dict.fromkeys(str(one["loc"][-1]) for one in error.errors()[:3]))
+    fields = ", ".join(dict.fromkeys(str(fault["loc"][-1]) for fault in error.errors()[:3]))
     sort = Sort("", 422, "The address is not valid", f"These are not valid: {fields}", "Correct or remove them.")
     return error_page(request, sort)
 

@@ -88,7 +88,7 @@ def changes(
     engine: Engine, subject: str | None = None, limit: int = 20, verb: str | None = None, cursor: str | None = None
 ) -> list[JournalItem]:
     """Entries of the journal, newest first: all, those of a verb, or those about one memory."""
-    return [_change(one) for one in engine.journal(verb, subject, limit, cursor)]
+    return [_change(entry) for entry in engine.journal(verb, subject, limit, cursor)]
 
 
 BY_PEOPLE = (FEEDBACK, JUDGED, INVALIDATE, PIN)
@@ -97,13 +97,13 @@ BY_PEOPLE = (FEEDBACK, JUDGED, INVALIDATE, PIN)
 
 def decisions(engine: Engine, limit: int, within: int = 200) -> list[JournalItem]:
     """What was decided without anybody asking, newest first, as far as the newest `within` entries tell."""
-    return [_change(one) for one in engine.store.journal(limit=within) if one.verb not in BY_PEOPLE][:limit]
+    return [_change(entry) for entry in engine.store.journal(limit=within) if entry.verb not in BY_PEOPLE][:limit]
 
 
 def changes_called(engine: Engine, ids: list[str], within: int = 1000) -> list[JournalItem]:
     """The entries with these ids, if they are among the newest `within` of the journal."""
     wanted = set(ids)
-    return [_change(one) for one in engine.store.journal(limit=within) if one.id in wanted] if wanted else []
+    return [_change(entry) for entry in engine.store.journal(limit=within) if entry.id in wanted] if wanted else []
 
 
 def _change(entry: Entry) -> JournalItem:

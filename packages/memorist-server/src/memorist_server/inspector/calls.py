@@ -71,6 +71,6 @@ def own_place(call: Call, place: str) -> str:
 def back(call: Call, place: str, done: Sequence[str] = (), **more: str) -> Response:
     """The way to a page of this space, which tells what was done: the journal entries `done`, each with its undo."""
     path = own_place(call, place)
-    told = [*(("done", one) for one in done[:MOST_TOLD]), *more.items()]
+    told = [*(("done", what) for what in done[:MOST_TOLD]), *more.items()]
     joint = "&" if "?" in path else "?"
     return RedirectResponse(f"{path}{joint}{urlencode(told)}" if told else path, 303)

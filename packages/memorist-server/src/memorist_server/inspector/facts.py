@@ -24,20 +24,20 @@ def facts_about(engine: Engine, name: str) -> list[Memory] | None:
     known = store.entities([name])
     if not known:
         return None
-    names = {bare_name(one.id) for one in known}
+    names = {bare_name(entity.id) for entity in known}
     related = store.view().related(names, Filter(kinds=(Kind.SEMANTIC,)), 0)
-    ids = [id for one in related if one.source in names or one.target in names for id in one.memories]
+    ids = [id for pair in related if pair.source in names or pair.target in names for id in pair.memories]
     found = store.get(ids[:MOST_READ])
-    facts = [one for one in found.values() if one.fact is not None and one.version_of is None]
+    facts = [memory for memory in found.values() if memory.fact is not None and memory.version_of is None]
     return sorted(facts, key=lambda one: (one.times.ingested_at, one.id))[-MOST_FACTS:]
 
 
 def facts_behind(engine: Engine, memories: Sequence[Memory]) -> list[Memory]:
     """The facts that memories are or state, and what held before and after each: all values of the same relation."""
-    links = engine.store.links([one.id for one in memories], STATES)
+    links = engine.store.links([memory.id for memory in memories], STATES)
     stated = engine.store.get([link.target for link in links])
     facts = _facts([*memories, *stated.values()])
-    wanted = {_slot(one) for one in facts.values()}
+    wanted = {_slot(known_fact) for known_fact in facts.values()}
     for subject in list(dict.fromkeys(fact.subject for fact, _ in _read(facts.values())))[:MOST_SUBJECTS]:
         about = facts_about(engine, subject) or []
         facts |= {id: one for id, one in _facts(about).items() if _slot(one) in wanted}
@@ -49,7 +49,7 @@ def _facts(memories: Iterable[Memory]) -> dict[str, Memory]:
 
 
 def _read(memories: Iterable[Memory]) -> Iterable[tuple[Fact, Memory]]:
-    return ((one.fact, one) for one in memories if one.fact is not None)
+    return ((memory.fact, memory) for memory in memories if memory.fact is not None)
 
 
 def _slot(memory: Memory) -> tuple[str, str]:

@@ -36,7 +36,7 @@ class Lit:
 
 def names_lately(engine: Engine, limit: int) -> list[Entity]:
     """The names in the newest memories, most mentioned first."""
-    ids = {one.id for one in newest(engine, RECENT, max_classification=MOST_CLASSIFIED).items}
+    ids = {memory.id for memory in newest(engine, RECENT, max_classification=MOST_CLASSIFIED).items}
     links = engine.store.links(list(ids), *ROLES) if ids else []
     counts = Counter(bare_name(link.target) for link in links if link.source in ids)
     best = [id for id, _ in counts.most_common(limit)]
@@ -48,13 +48,13 @@ def names_like(engine: Engine, start: str, limit: int) -> list[Entity]:
     """The names that begin as given, shortest first, if a memory that may be seen mentions them."""
     begun, store = fold(start), engine.store
     alike = [
-        one
-        for one in store.entities_by_prefix([begun])
-        if any(fold(name).startswith(begun) for name in (one.name, *one.aliases))
+        entity
+        for entity in store.entities_by_prefix([begun])
+        if any(fold(name).startswith(begun) for name in (entity.name, *entity.aliases))
     ]
     found = sorted(alike, key=lambda one: (len(one.name), one.name, one.id))[: 2 * limit]
-    seen = _mentioned(engine, [one.id for one in found])
-    there = {bare_name(one.id): one for one in reversed(found) if one.id in seen}
+    seen = _mentioned(engine, [entity.id for entity in found])
+    there = {bare_name(entity.id): entity for entity in reversed(found) if entity.id in seen}
     return list(there.values())[::-1][:limit]
 
 
@@ -71,7 +71,7 @@ def _mentioned(engine: Engine, ids: Sequence[str]) -> set[str]:
 
 def kinds_of(engine: Engine, names: Sequence[str]) -> dict[str, str | None]:
     """What the entities with these names are, such as person or place."""
-    return {one.name: one.kind for one in engine.store.entities(names)} if names else {}
+    return {entity.name: entity.kind for entity in engine.store.entities(names)} if names else {}
 
 
 def lighting_recipes(engine: Engine) -> list[str]:

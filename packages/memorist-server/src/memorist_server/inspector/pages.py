@@ -128,8 +128,8 @@ def environment() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    for one in (visible, cut, prose, number, moment, ago, planned, size, wording.ordinal):
-        made.filters[one.__name__] = one
+    for function in (visible, cut, prose, number, moment, ago, planned, size, wording.ordinal):
+        made.filters[function.__name__] = function
     made.filters |= {"part": _part, "json": _json}
     cast("dict[str, Any]", made.globals).update(static=static_url, wording=wording)
     return made

@@ -51,9 +51,11 @@ class Selection:
         asked = [("q", self.query)] if self.query else []
         how = [("how", self.how)] if self.how != "words" else []
         found: list[tuple[str, str, str]] = []
-        for one in self.stated:
-            rest = urlencode([*asked, *how, *(other for other in self.stated if other != one)])
-            name, value = ("also ended", "") if one[0] == "ended" else (one[0].replace("_", " "), one[1])
+        for condition in self.stated:
+            rest = urlencode([*asked, *how, *(other for other in self.stated if other != condition)])
+            name, value = (
+                ("also ended", "") if condition[0] == "ended" else (condition[0].replace("_", " "), condition[1])
+            )
             found.append((name, value, rest))
         return found
 
@@ -61,7 +63,7 @@ class Selection:
 def selection(params: QueryParams) -> Selection:
     """The selection that an address states; empty fields count as left out."""
     given = {name: value for name, value in params.items() if name in FIELDS and value.strip()}
-    kinds = tuple(dict.fromkeys(one for one in params.getlist("kind") if one))
+    kinds = tuple(dict.fromkeys(given_value for given_value in params.getlist("kind") if given_value))
     how: How = "recall" if params.get("how") == "recall" else "words"
     ended = params.get("ended") == "1"
     cursor = params.get("cursor") or None
@@ -77,7 +79,7 @@ def _filters(given: dict[str, str], kinds: tuple[str, ...], ended: bool) -> Filt
     if kinds:
         found["kinds"] = kinds
     if "scope" in given:
-        found["scope"] = [one.strip() for one in given["scope"].split(",") if one.strip()]
+        found["scope"] = [scope.strip() for scope in given["scope"].split(",") if scope.strip()]
     if ended:
         found = {"as_of": EVER, "known_at": EVER, **found, "include_expired": True}
     if conditions := _conditions(given):

@@ -43,8 +43,8 @@ def scale_of(facts: Iterable[Memory]) -> Scale:
     """A scale on which every beginning and end of these facts shows, on both clocks."""
     moments = [
         at.astimezone(UTC).date()
-        for one in facts
-        for at in (one.times.valid_from, one.times.ingested_at, one.times.valid_to, one.times.expired_at)
+        for fact in facts
+        for at in (fact.times.valid_from, fact.times.ingested_at, fact.times.valid_to, fact.times.expired_at)
         if at is not None
     ]
     first, last = min(moments), max(moments)
@@ -102,19 +102,19 @@ def _slot(one: Memory) -> tuple[str, str]:
 
 
 def _spans(facts: Sequence[Memory], scale: Scale, where: Filter) -> tuple[Span, ...]:
-    shown = [one.as_known_at(where.known_at) for one in facts]
+    shown = [fact.as_known_at(where.known_at) for fact in facts]
     follows = {after.id for before, after in pairwise(shown) if before.superseded_by == after.id}
     precedes = {before.id for before, after in pairwise(shown) if before.superseded_by == after.id}
     return tuple(
         Span(
-            one,
-            start := scale.x(one.times.valid_from),
-            POINT if one.fact is None else max(POINT, round(scale.x(one.times.valid_to) - start, 2)),
-            _state(one, where),
-            one.id in follows,
-            one.id in precedes,
+            memory,
+            start := scale.x(memory.times.valid_from),
+            POINT if memory.fact is None else max(POINT, round(scale.x(memory.times.valid_to) - start, 2)),
+            _state(memory, where),
+            memory.id in follows,
+            memory.id in precedes,
         )
-        for one in shown
+        for memory in shown
     )
 
 
@@ -150,7 +150,7 @@ def patches(facts: Sequence[Memory], scale: Scale) -> list[Patch]:
         found.append(_patch(one, shade, scale, None if learnt else times.valid_to, (times.ingested_at, learnt)))
         if learnt is not None:
             found.append(_patch(one, shade, scale, times.valid_to, (learnt, None)))
-    return [one for one in found if one.width > 0 and one.height > 0]
+    return [patch for patch in found if patch.width > 0 and patch.height > 0]
 
 
 def _patch(

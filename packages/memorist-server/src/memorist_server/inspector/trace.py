@@ -121,7 +121,7 @@ def _changing(steps: Sequence[Step]) -> list[Step]:
 
 
 def _standing(step: Step) -> list[tuple[str, float]]:
-    return [(one.memory.id, one.score) for one in step.candidates]
+    return [(candidate.memory.id, candidate.score) for candidate in step.candidates]
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,11 @@ def with_keywords(keywords: type, *names: str, bare: tuple[str, ...] = ()) -> Ca
             return tool(*positional, **{name: value for name, value in given.items() if value is not None})
 
         signature = inspect.signature(tool, eval_str=True)
-        kept = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
+        kept = [
+            parameter
+            for parameter in signature.parameters.values()
+            if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        ]
         run.__signature__ = signature.replace(parameters=[*kept, *added])  # pyright: ignore[reportAttributeAccessIssue]  # read by the SDK
         return cast("F", run)
 
@@ -70,7 +74,7 @@ def _annotation(field: FieldInfo, *, described: bool) -> Any:
 
 def _argument_type(field: FieldInfo) -> Any:
     """The type of an argument: a dataclass is given as an object, and several values as a list."""
-    first: Any = next(one for one in members(field.type) if one is not type(None))
+    first: Any = next(member for member in members(field.type) if member is not type(None))
     if is_dataclass(first):
         return dict[str, Any]
     return list[str] if get_origin(first) is Iterable else _json_type(field)
@@ -83,7 +87,7 @@ def slim(schema: dict[str, Any]) -> dict[str, Any]:
 
 def _slim(node: object, *, names: bool = False) -> object:
     if isinstance(node, list):
-        return [_slim(one) for one in cast("list[object]", node)]
+        return [_slim(member) for member in cast("list[object]", node)]
     if not isinstance(node, dict):
         return node
     given = cast("dict[str, object]", node)
@@ -103,7 +107,7 @@ def _is_empty(value: object) -> bool:
 
 def _without_null(schema: dict[str, object]) -> dict[str, object]:
     options = cast("list[object]", schema.get("anyOf", []))
-    real = [one for one in options if one != {"type": "null"}]
+    real = [option for option in options if option != {"type": "null"}]
     if len(real) == 1 and len(options) == 2 and isinstance(real[0], dict):
         rest = {word: value for word, value in schema.items() if word != "anyOf"}
         return {**cast("dict[str, object]", real[0]), **rest}
@@ -150,7 +154,7 @@ def _result_type(field: FieldInfo) -> Any:
 
 def _json_type(field: FieldInfo) -> Any:
     """The type of a field's JSON form; of several types that an argument may have, the first."""
-    first: Any = next(one for one in members(field.type) if one is not type(None))
+    first: Any = next(member for member in members(field.type) if member is not type(None))
     if field.is_time or (inspect.isclass(first) and issubclass(first, Enum)):
         return str
     return list[str] if get_origin(first) is tuple else first
@@ -246,7 +250,7 @@ EntitiesResult = create_model(
 
 def listed_names(found: Sequence[EntitySummary]) -> dict[str, Any]:
     """Names, with how often and when they were mentioned."""
-    return {"names": [_filled(to_data(one)) for one in found]}
+    return {"names": [_filled(to_data(entity)) for entity in found]}
 
 
 def related_names(found: Neighbourhood) -> dict[str, Any]:
@@ -255,7 +259,7 @@ def related_names(found: Neighbourhood) -> dict[str, Any]:
         {**{name: value for name, value in to_data(edge).items() if name != "support"}, **_told(edge.support[0])}
         for edge in found.edges
     ]
-    names = [_filled(to_data(one)) for one in found.entities]
+    names = [_filled(to_data(entity)) for entity in found.entities]
     return {"known": found.known, "names": names, "relations": relations, "more": found.more}
 
 
@@ -270,7 +274,7 @@ def _filled(data: dict[str, Any]) -> dict[str, Any]:
 def recall_content(found: Recall) -> dict[str, Any]:
     """What a recall found and its recipe made of it; a text is told once, in a context that cites or by its memory."""
     whole = not found.cites_sources
-    pins = [standing_memory(one, found.now, whole=whole) for one in found.standing]
+    pins = [standing_memory(memory, found.now, whole=whole) for memory in found.standing]
     standing = {"standing": pins} if pins else {}
     sure = {"confidence": UNKNOWN if found.confidence is None else found.confidence}
     seen = {"shown_before": list(found.shown_before)} if found.shown_before else {}
@@ -283,7 +287,7 @@ def recall_content(found: Recall) -> dict[str, Any]:
         **seen,
         "notes": [f"{step.stage}: {note}" for step in found.trace.steps for note in step.notes],
     }
-    told = {one.id for one in found.standing}
+    told = {memory.id for memory in found.standing}
     memories = [_recalled_memory(item, found.now, whole=whole) for item in found.items if item.memory.id not in told]
     return {
         **standing,
@@ -315,7 +319,7 @@ def memory_version(memory: Memory) -> dict[str, Any]:
 
 def stored_memory(memory: Remembered, given: str | None) -> dict[str, Any]:
     """The memory that answers for a text, and what gates did with it; its own text is shown if it differs."""
-    told = {"gates": [str(one) for one in memory.gates]} if memory.gates else {}
+    told = {"gates": [str(gate) for gate in memory.gates]} if memory.gates else {}
     return _selected(memory, _STORED) | ({} if memory.text == given else {"text": memory.text}) | told
 
 

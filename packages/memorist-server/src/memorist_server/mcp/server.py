@@ -99,7 +99,7 @@ class MemoryServer(MCPServer[Any]):
             known = sorted(self._arguments[name])
             told = [f"There is no argument {unknown[0]!r}.", advice(unknown[0], known)]
             raise ToolError(" ".join([*filter(None, told), f"Arguments of {name}: {', '.join(known) or 'none'}."]))
-        given = (arguments.get(one) for one in ("scope", HAVE_SCOPE.get(name, "")))
+        given = (arguments.get(parameter) for parameter in ("scope", HAVE_SCOPE.get(name, "")))
         if self._scope is not None and name in HAVE_SCOPE and not any(given):
             arguments = {**arguments, "scope": self._scope}
         try:
@@ -164,7 +164,7 @@ def _sentences(problem: str, remedy: str) -> str:
 
 def _misuse(name: str, error: ValidationError) -> str:
     """The invalid arguments, without their values."""
-    wrong = [f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors(include_input=False)]
+    wrong = [f"{'.'.join(map(str, detail['loc']))}: {detail['msg']}" for detail in error.errors(include_input=False)]
     return f"Wrong arguments for {name}: {'; '.join(wrong)}. Correct them and call it again."
 
 

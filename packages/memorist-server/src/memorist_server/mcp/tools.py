@@ -165,7 +165,7 @@ class Tools:
         session = engine.session(goal, id, scope=scope)
         step = None if observation is None else session.step(observation, action, reward, number=number)
         done = session.commit() if end else None
-        gates = [str(one) for one in (*session.gates, *(() if step is None else step.gates))]
+        gates = [str(gate) for gate in (*session.gates, *(() if step is None else step.gates))]
         data = {
             **{"session": session.id, "goal": session.goal},
             **({} if step is None else {"id": step.id, "step": step.origin.position}),
@@ -200,7 +200,7 @@ class Tools:
     ) -> Annotated[CallToolResult, HistoryResult]:
         """Show every version of a memory or of the facts about a name, with dates."""
         engine, _ = self._open(context, "read")
-        versions = [memory_version(one) for one in engine.history(name)]
+        versions = [memory_version(version) for version in engine.history(name)]
         return _result(_fence({"versions": versions}), {"notice": NOTICE, "versions": versions})
 
     @with_keywords(Filters, bare=("scope", "as_of"))
@@ -244,7 +244,7 @@ class Tools:
     ) -> Annotated[CallToolResult, ForgetResult]:
         """Erase memories for good, and what derives from them alone. Only when the user asks."""
         engine, _ = self._open(context, "write")
-        ids = [_known(engine, one).id for one in ([id] if isinstance(id, str) else id)]
+        ids = [_known(engine, given).id for given in ([id] if isinstance(id, str) else id)]
         receipt = engine.forget(ids, soft=soft)
         return _result(f"{'Ended' if soft else 'Erased'} {len(receipt.forgotten)}.", erased_ids(receipt))
 
@@ -253,8 +253,8 @@ class Tools:
         engine, caller = self._open(context, "read")
         stats = engine.stats()
         pins = [
-            standing_memory(one, datetime.now(UTC))
-            for one in engine.pinned(MOST_PINNED, max_classification=caller.max_classification)
+            standing_memory(memory, datetime.now(UTC))
+            for memory in engine.pinned(MOST_PINNED, max_classification=caller.max_classification)
         ]
         bounds = {"max_classification": caller.max_classification, "may_write": caller.may("write")}
         told = f"{stats.memories} memories in the space {stats.space}."
@@ -289,7 +289,7 @@ def _woken(engine: Engine, caller: McpCaller, options: dict[str, Any], in_sessio
     known = engine.wake_up(max_classification=caller.max_classification, **given)
     data = {
         "context": known.context,
-        "memories": [standing_memory(one, known.at, whole=False) for one in known.memories],
+        "memories": [standing_memory(memory, known.at, whole=False) for memory in known.memories],
     }
     told = {"notice": NOTICE, "abstained": not known.memories, "confidence": UNKNOWN}
     return _result(_fence({"context": known.context}) if known.memories else "Nothing is known yet.", {**told, **data})
@@ -303,12 +303,12 @@ def _changes(fields: dict[str, Any]) -> Any:
 
 def _kept(memory: Remembered) -> str:
     """What the model reads about a text that it gave."""
-    gates = [one for one in memory.gates if one.decision != "skip" or memory.outcome is Outcome.WITHHELD]
+    gates = [gate for gate in memory.gates if gate.decision != "skip" or memory.outcome is Outcome.WITHHELD]
     return _with_gates(_TOLD[memory.outcome].format(id=memory.id), map(str, gates))
 
 
 def _with_gates(told: str, gates: Iterable[str]) -> str:
-    return " ".join([told, *(f"{one[0].upper()}{one[1:]}." for one in gates)])
+    return " ".join([told, *(f"{gate[0].upper()}{gate[1:]}." for gate in gates)])
 
 
 def _known(engine: Engine, id: str) -> Memory:

@@ -84,8 +84,8 @@ class Administration:
             gone = _delete(connection, space)
             connection.execute(f"DELETE FROM memorist.{ANSWERS} WHERE space = %s".encode(), (space,))  # noqa: S608
         file = index_file_of(self._conninfo, space)
-        for one in (file, *usage_files(file)):
-            one.unlink(missing_ok=True)
+        for path in (file, *usage_files(file)):
+            path.unlink(missing_ok=True)
         remove_sparse(file)
         return gone
 

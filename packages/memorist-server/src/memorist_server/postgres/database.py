@@ -221,7 +221,7 @@ def statements(script: str) -> list[str]:
     No quoted text in a migration may hold a semicolon or two dashes.
     """
     code = "\n".join(line.partition("--")[0] for line in script.splitlines())
-    return [one.strip() for one in code.split(";") if one.strip()]
+    return [statement.strip() for statement in code.split(";") if statement.strip()]
 
 
 def _install_vector(connection: Connection) -> None:

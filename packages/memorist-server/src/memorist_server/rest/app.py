@@ -107,7 +107,9 @@ async def _by_status(request: Request, error: HTTPException) -> Response:
 
 async def _misshapen(request: Request, error: RequestValidationError) -> Response:
     """Name the invalid fields and the reason, but not their values, which may be private."""
-    faults = [f"{'.'.join(map(str, one['loc']))}: {one['msg'].removeprefix('Value error, ')}" for one in error.errors()]
+    faults = [
+        f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].removeprefix('Value error, ')}" for fault in error.errors()
+    ]
     shown = "; ".join(faults[:MOST_SHOWN])
     remedy = "See /docs for the form of this request."
     title = "Invalid request"

@@ -85,7 +85,7 @@ class PatientProtocol(H11Protocol):
         most, share = self._limits.connections, self._limits.per_address
         if most and len(everyone) > most:
             return True
-        addresses = [one.client and one.client[0] for one in everyone]
+        addresses = [person.client and person.client[0] for person in everyone]
         return bool(share and self.client) and addresses.count(self.client and self.client[0]) > share
 
     def _watch_head(self) -> None:

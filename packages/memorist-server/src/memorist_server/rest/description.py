@@ -41,8 +41,9 @@ def _operation(method: str, path: str, operation: Document, document: Document) 
 
 def _parameters(operation: Document) -> Iterator[str]:
     rows = [
-        f"<tr><td><code>{escape(one['name'])}</code><td>{one['in']}<td>{escape(one.get('description', ''))}"
-        for one in operation.get("parameters", ())
+        f"<tr><td><code>{escape(parameter['name'])}</code><td>{parameter['in']}"
+        f"<td>{escape(parameter.get('description', ''))}"
+        for parameter in operation.get("parameters", ())
     ]
     if rows:
         yield f"<table>{''.join(rows)}</table>"

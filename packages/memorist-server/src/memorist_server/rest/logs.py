@@ -61,4 +61,7 @@ def log_private(error: Error, request_id: str) -> None:
 def error_trace(error: BaseException) -> dict[str, Any]:
     """An error's type and where it was raised, without its message."""
     frames = traceback.extract_tb(error.__traceback__)
-    return {"type": type(error).__name__, "trace": [f"{one.filename}:{one.lineno} {one.name}" for one in frames]}
+    return {
+        "type": type(error).__name__,
+        "trace": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
+    }

@@ -200,12 +200,12 @@ class Refusal(HTTPException):
 
 def status_of(error: type[errors.Error]) -> int:
     """The status of an error: its own, or that of its nearest parent."""
-    return next(STATUS[one] for one in error.__mro__ if one in STATUS)
+    return next(STATUS[kind] for kind in error.__mro__ if kind in STATUS)
 
 
 def type_of(error: type[errors.Error]) -> str:
     """The name of an error in problem documents, such as urn:memorist:not-found."""
-    known = next(one for one in error.__mro__ if one in STATUS)
+    known = next(kind for kind in error.__mro__ if kind in STATUS)
     return TYPE + error_name(known)
 
 

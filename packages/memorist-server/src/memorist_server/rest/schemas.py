@@ -141,8 +141,8 @@ def _alternatives(kind: Any) -> list[Any]:
     """The members of a union; a moment counts as one, and `str | Iterable[str]` as the latter."""
     kinds = list(members(kind))
     if set(members(When)) <= set(kinds):
-        return [When, *(one for one in kinds if one not in members(When))]
-    return [one for one in kinds if one is not str] if any(map(_is_series, kinds)) else kinds
+        return [When, *(each_kind for each_kind in kinds if each_kind not in members(When))]
+    return [each_kind for each_kind in kinds if each_kind is not str] if any(map(_is_series, kinds)) else kinds
 
 
 def _asked(kind: Any) -> Any:
@@ -170,7 +170,7 @@ def _request_model(kind: type) -> type[RequestModel]:
 def answer_of(verb: Callable[..., Any]) -> Any:
     """The response model for what a verb returns; a list is the `items` of an object."""
     kind = get_type_hints(verb)["return"]
-    chosen = next(one for one in members(kind) if one is not type(None))
+    chosen = next(member for member in members(kind) if member is not type(None))
     return items_of(get_args(chosen)[0]) if get_origin(chosen) is list else response_type(chosen)
 
 
@@ -187,7 +187,7 @@ def response_type(kind: Any) -> Any:
     if get_origin(kind) is Annotated:
         return response_type(get_args(kind)[0])
     if len(members(kind)) > 1:
-        return Union[tuple(response_type(one) for one in members(kind))]  # noqa: UP007  # from a list
+        return Union[tuple(response_type(member) for member in members(kind))]  # noqa: UP007  # from a list
     if kind is datetime:
         return Instant
     if _is_series(kind):
@@ -218,8 +218,8 @@ def _details() -> dict[str, Any]:
 @cache
 def _finished(kind: Any) -> type[ResponseModel]:
     fields: dict[str, Any] = {
-        one.name: (response_type(one.type), Field(..., description=one.description or None))
-        for one in json_fields(kind)
+        field.name: (response_type(field.type), Field(..., description=field.description or None))
+        for field in json_fields(kind)
     }
     if kind is Item:
         fields |= _details()

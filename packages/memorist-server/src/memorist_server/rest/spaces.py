@@ -238,7 +238,7 @@ class Spaces:
 
     def _surplus(self) -> Iterator[SpaceSlot]:
         """Idle slots, least recently used first, taken out until the rest fits."""
-        idle = (one for one in list(self._slots.values()) if not one.users)
+        idle = (slot for slot in list(self._slots.values()) if not slot.users)
         while len(self._slots) > self._most or (0 < self._budget < self.held and len(self._slots) > 1):
             one = next(idle, None)
             if one is None:

@@ -86,8 +86,8 @@ def exporters() -> list[str]:
     if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return []
     named = os.environ.get(EXPORTERS) or ("otlp" if any(map(os.environ.get, ENDPOINTS)) else "")
-    names = [one.strip() for one in named.split(",")]
-    return [one for one in names if one not in ("", "none")]
+    names = [name.strip() for name in named.split(",")]
+    return [name for name in names if name not in ("", "none")]
 
 
 def start_exporting() -> None:
@@ -131,7 +131,7 @@ def _exporter(name: str) -> Any:
         name = PROTOCOLS.get(protocol.strip(), protocol)
     for found in entry_points(group="opentelemetry_traces_exporter", name=name):
         return found.load()()
-    known = ", ".join(sorted({one.name for one in entry_points(group="opentelemetry_traces_exporter")}))
+    known = ", ".join(sorted({entry.name for entry in entry_points(group="opentelemetry_traces_exporter")}))
     raise InvalidInput(
         f"There is no exporter {name!r} of OpenTelemetry spans",
         remedy=f"Install the package that has it, or choose one of {known} in {EXPORTERS}.",

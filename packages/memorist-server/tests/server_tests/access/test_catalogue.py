@@ -27,7 +27,7 @@ def test_a_space_is_listed_once_something_opened_it(catalogue: Catalogue) -> Non
             memory.remember(f"This is {name}.")
     assert catalogue.names() == ["ann", "bob"] and catalogue.has("ann") and not catalogue.has("an")
     with memorist.open(catalogue.url, space="ann", embedder="none") as memory:
-        assert [one.text for one in memory.list().items] == ["This is ann."]
+        assert [row.text for row in memory.list().items] == ["This is ann."]
     catalogue.check()
 
 
@@ -65,8 +65,8 @@ def test_a_space_that_was_deleted_is_gone_for_those_who_have_it_open(catalogue: 
             memory.remember("The heron is back.")
         with memorist.open(db, space="ann", embedder="none") as anew:
             anew.remember("The barn is red.")
-            assert [one.memory.text for one in memory.recall("heron or barn").items] == ["The barn is red."]
-            assert memory.remember("The mill is white.").id in {one.id for one in anew.list().items}
+            assert [item.memory.text for item in memory.recall("heron or barn").items] == ["The barn is red."]
+            assert memory.remember("The mill is white.").id in {row.id for row in anew.list().items}
         assert len(other.recall("Where is the heron?").items) == 1
     with pytest.raises(NotFound, match="'cid'"):
         open_database(db).delete("cid")

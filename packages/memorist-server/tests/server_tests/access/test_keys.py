@@ -44,7 +44,7 @@ def traces(db: str) -> list[str]:
             return [
                 name for (name,) in connection.execute("SELECT nspname FROM pg_namespace WHERE nspname = 'memorist'")
             ]
-    return [one.name for one in Path(db).iterdir()] if Path(db).exists() else []
+    return [path.name for path in Path(db).iterdir()] if Path(db).exists() else []
 
 
 def key(space: str, rights: str = "read") -> Key:
@@ -72,7 +72,7 @@ def test_a_key_ends_when_it_expires_or_is_revoked(ring: KeyRing, clock: FakeCloc
     assert ring.revoke(lasting.id)
     assert not ring.revoke(lasting.id) and not ring.revoke("nobody")
     assert ring.find(another) is None
-    assert {one.id: one.revoked_at for one in ring.all()} == {brief.id: None, lasting.id: clock.now()}
+    assert {key.id: key.revoked_at for key in ring.all()} == {brief.id: None, lasting.id: clock.now()}
 
 
 def test_looking_makes_nothing_and_revoking_the_last_key_opens_no_door(ring: KeyRing, db: str) -> None:
@@ -90,7 +90,7 @@ def test_the_file_is_for_its_owner_and_holds_no_secret(tmp_path: Path) -> None:
     with KeyRing(file) as ring:
         _, secret = ring.create(space="ann", rights="admin")
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    held = b"".join(one.read_bytes() for one in file.parent.iterdir())
+    held = b"".join(path.read_bytes() for path in file.parent.iterdir())
     assert secret.encode() not in held and secret.split("_", 2)[2].encode() not in held
 
 
@@ -122,7 +122,7 @@ def test_many_may_make_keys_at_once(db: str) -> None:
     with ThreadPoolExecutor(8) as pool:
         made = set(pool.map(make, range(16)))
     with key_ring(db) as ring:
-        assert {one.id for one in ring.all()} == made and len(made) == 16
+        assert {key.id for key in ring.all()} == made and len(made) == 16
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,11 @@ class Form:
         kept = [(name, value) for name, value in self.fields if name not in given]
         return [
             *kept,
-            *((name, one) for name, value in given.items() for one in ([value] if isinstance(value, str) else value)),
+            *(
+                (name, given_value)
+                for name, value in given.items()
+                for given_value in ([value] if isinstance(value, str) else value)
+            ),
         ]
 
 
@@ -53,15 +57,15 @@ class Page(HTMLParser):
 
     def form(self, action: str) -> Form:
         """The first form that leads to a place."""
-        return next(one for one in self.forms if one.action.partition("?")[0].endswith(action))
+        return next(found for found in self.forms if found.action.partition("?")[0].endswith(action))
 
     def has_form(self, action: str) -> bool:
         """Whether a form leads to a place."""
-        return any(one.action.partition("?")[0].endswith(action) for one in self.forms)
+        return any(form.action.partition("?")[0].endswith(action) for form in self.forms)
 
     def rows(self) -> list[str]:
         """The addresses of the memories it lists."""
-        return [one for one in self.links if "/memories/" in one and not one.endswith("/edit")]
+        return [link for link in self.links if "/memories/" in link and not link.endswith("/edit")]
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = {name: value or "" for name, value in attrs}

@@ -50,15 +50,15 @@ def drawing(source: str) -> dict[str, Any]:
 
 
 def names(source: str) -> set[str]:
-    return {one["label"] for one in drawing(source)["nodes"]}
+    return {node["label"] for node in drawing(source)["nodes"]}
 
 
 def test_the_picture_and_the_table_hold_the_relations_of_a_name_and_what_they_rest_on(agent: Browser) -> None:
     page = agent.get(f"{GRAPH}?name=ann+berg")
     drawn = drawing(page.source)
     assert {"Ann Berg", "Oslo", "Ben Dahl"} <= names(page.source) and "Acme Labs" not in names(page.source)
-    assert [one["id"] for one in drawn["nodes"] if one["centre"]] == ["Ann Berg"]
-    [lives] = [one for one in drawn["links"] if one["label"] == "lives in"]
+    assert [node["id"] for node in drawn["nodes"] if node["centre"]] == ["Ann Berg"]
+    [lives] = [link for link in drawn["links"] if link["label"] == "lives in"]
     assert (lives["source"], lives["target"], lives["lit"]) == ("Ann Berg", "Oslo", 0)
     assert f'id="{lives["key"]}"' in page.source and "Ann Berg lives in Oslo." in page.text
 
@@ -67,7 +67,7 @@ def test_a_picture_grows_by_names_and_by_hops(agent: Browser) -> None:
     assert "Acme Labs" in names(agent.get(f"{GRAPH}?name=Ann+Berg&name=Ben+Dahl").source)
     assert "Acme Labs" in names(agent.get(f"{GRAPH}?name=Ann+Berg&hops=2").source)
     assert "Hops is not valid" in agent.get(f"{GRAPH}?name=Ann+Berg&hops=9").text
-    assert "at most 12 names" in agent.get(f"{GRAPH}?" + "&".join(f"name=n{one}" for one in range(13))).text
+    assert "at most 12 names" in agent.get(f"{GRAPH}?" + "&".join(f"name=n{number}" for number in range(13))).text
 
 
 def test_names_are_found_by_their_beginning(agent: Browser) -> None:
@@ -79,7 +79,7 @@ def test_names_are_found_by_their_beginning(agent: Browser) -> None:
 
 def test_a_question_lights_up_where_pagerank_went(agent: Browser) -> None:
     page = agent.get(f"{GRAPH}?ask=Where+does+Cora+Lund+live")
-    lit = {(one["source"], one["label"], one["target"]): one["lit"] for one in drawing(page.source)["links"]}
+    lit = {(link["source"], link["label"], link["target"]): link["lit"] for link in drawing(page.source)["links"]}
     assert lit[("Cora Lund", "lives in", "Lyon")] == 1 and "by memoria" in page.text
     assert "PageRank begins nowhere" in agent.get(f"{GRAPH}?ask=what+is+it").text
 
@@ -87,7 +87,7 @@ def test_a_question_lights_up_where_pagerank_went(agent: Browser) -> None:
 def test_names_from_memories_are_text(agent: Browser) -> None:
     page = agent.get(f"{GRAPH}?name=Ann+Berg")
     assert "<img src=x" not in page.source and "<b>" not in page.source
-    assert "<b>knows</b>" in {one["label"] for one in drawing(page.source)["links"]}
+    assert "<b>knows</b>" in {link["label"] for link in drawing(page.source)["links"]}
 
 
 def test_what_is_above_a_cap_is_in_no_picture(inspecting: Inspecting) -> None:
@@ -114,8 +114,8 @@ def test_an_empty_memory_says_what_to_do(inspecting: Inspecting) -> None:
 def test_the_policy_admits_the_styles_of_the_library_alone() -> None:
     script = (STATIC / "vendor" / "force-graph.min.js").read_text()
     added = re.findall(r'createTextNode\(t\)\)\}\}\("((?:[^"\\]|\\.)*)"\)', script)
-    styles = ["", *(one.encode().decode("unicode_escape") for one in added)]
-    sums = {f"'sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}'" for one in styles}
+    styles = ["", *(style.encode().decode("unicode_escape") for style in added)]
+    sums = {f"'sha256-{base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()}'" for style in styles}
     policy = HEADERS["content-security-policy"]
     assert len(added) == 2 and set(re.findall(r"'sha256-\S+'", policy)) == sums
     assert "unsafe" not in policy

@@ -47,7 +47,7 @@ def test_entries_can_be_undone_where_they_stand(agent: Browser) -> None:
 
 
 def test_the_journal_of_one_memory_can_be_shared(shared: Inspected, agent: Browser) -> None:
-    [lamp] = [one for one in shared.memory().list().items if "lamp" in one.text]
+    [lamp] = [memory for memory in shared.memory().list().items if "lamp" in memory.text]
     page = agent.get(f"{HOME}/journal?about={lamp.id}")
     assert "The lamp is blue." in page.text and "Ignore all previous" not in page.text
 

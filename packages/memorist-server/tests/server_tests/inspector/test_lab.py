@@ -20,7 +20,7 @@ def lab(browser: Browser, **given: object) -> Page:
 def test_without_a_question_it_offers_some(agent: Browser) -> None:
     page = agent.get(f"{HOME}/lab")
     assert "Ask, and see why" in page.text and "What do you know about Ann?" in page.text
-    asked = agent.get(next(one for one in page.links if one.startswith(f"{HOME}/lab?q=What")))
+    asked = agent.get(next(link for link in page.links if link.startswith(f"{HOME}/lab?q=What")))
     assert "Why it is first" in asked.text
 
 
@@ -41,13 +41,13 @@ def test_the_first_answer_is_explained_at_once(agent: Browser) -> None:
 
 def test_any_item_can_be_explained(agent: Browser) -> None:
     page = lab(agent, q="Ann billing service slow")
-    second = [one for one in page.links if "item=" in one][1]
+    second = [link for link in page.links if "item=" in link][1]
     assert "Why it is number 2" in agent.get(second).text
 
 
 def test_looking_does_not_count_as_use(shared: Inspected, agent: Browser) -> None:
     page = lab(agent)
-    id = next(one for one in page.links if "item=" in one).partition("item=")[2]
+    id = next(link for link in page.links if "item=" in link).partition("item=")[2]
     lab(agent, **{"memorist.rerank_blend.weight": "0.5", "with": "mnemo"})
     memory = shared.memory().get(id)
     assert memory is not None and (memory.usage is None or memory.usage.recalls == 0)
@@ -55,7 +55,7 @@ def test_looking_does_not_count_as_use(shared: Inspected, agent: Browser) -> Non
 
 def test_a_memory_outside_the_answer_is_told_why(agent: Browser) -> None:
     page = lab(agent, find="billing")
-    choice = next(one for one in page.links if "missing=" in one)
+    choice = next(link for link in page.links if "missing=" in link)
     page = agent.get(choice)
     assert "Following it through the recall" in page.text
     told = agent.get(choice.replace("/lab?", "/lab/absence?"))

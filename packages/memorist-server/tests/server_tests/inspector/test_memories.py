@@ -21,7 +21,7 @@ def test_the_newest_come_first_page_by_page(inspecting: Inspecting) -> None:
     browser = made.browser()
     first = browser.get(LIST)
     assert first.rows()[0].endswith(newest) and len(first.rows()) == 50
-    second = browser.get(next(one for one in first.links if "cursor=" in one))
+    second = browser.get(next(link for link in first.links if "cursor=" in link))
     assert len(second.rows()) == 11 and not set(first.rows()) & set(second.rows())
     assert browser.get(f"{LIST}?cursor=nonsense").status == 422
 
@@ -50,7 +50,7 @@ def test_a_wrong_filter_gets_the_remedy(agent: Browser, query: str) -> None:
 
 def test_a_filter_in_use_can_be_taken_away(agent: Browser) -> None:
     page = agent.get(f"{LIST}?q=oslo&speaker=Ann&ended=1")
-    chips = [one for one in page.links if one.startswith(f"{LIST}?q=oslo&")]
+    chips = [link for link in page.links if link.startswith(f"{LIST}?q=oslo&")]
     assert chips == [f"{LIST}?q=oslo&ended=1", f"{LIST}?q=oslo&speaker=Ann"]
 
 
@@ -137,7 +137,7 @@ def test_several_are_changed_at_once_and_taken_back_together(shared: Inspected, 
     page = agent.get(f"{LIST}?q=plate")
     done = agent.send(page.form("/change"), id=ids, action="pin")
     assert done.path.startswith(f"{LIST}?q=plate&done=") and "Pinned: 3 memories." in done.text
-    assert {one.id for one in shared.memory().pinned()} == set(ids)
+    assert {memory.id for memory in shared.memory().pinned()} == set(ids)
     assert "Undone: 3 changes" in agent.send(done.form("/undo")).text and shared.memory().pinned() == []
     assert agent.send(page.form("/change"), action="pin").status == 422
     assert agent.send(page.form("/change"), id=ids, action="explode").status == 422
@@ -168,6 +168,6 @@ def test_what_a_memory_states_and_rests_on_shows(inspecting: Inspecting) -> None
     kept = made.memory().remember("Alice moved to Stockholm.")
     browser = made.browser()
     page = browser.get(f"{LIST}/{kept.id}")
-    fact = next(one for one in page.rows() if not one.endswith(kept.id))
+    fact = next(row for row in page.rows() if not row.endswith(kept.id))
     assert "States Alice lives in Stockholm." in page.text
     assert "Rests on Alice moved to Stockholm." in browser.get(fact).text

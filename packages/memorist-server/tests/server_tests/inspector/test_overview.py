@@ -14,7 +14,7 @@ def test_counts_lead_to_the_memories_they_count(agent: Browser) -> None:
     assert page.status == 200 and "Saved over time" in page.text and "user:ann" in page.text
     assert "off: words only" in page.text and "nothing waits" in page.text
     assert "Names" in agent.get(f"{HOME}/overview/sizes").text and "hx-trigger" in page.source
-    link = next(one for one in page.links if one.endswith("?scope=user%3Aann"))
+    link = next(edge for edge in page.links if edge.endswith("?scope=user%3Aann"))
     listed = agent.get(link)
     assert "Ann lives in Oslo." in listed.text and "billing" not in listed.text
 

@@ -21,7 +21,7 @@ def test_a_run_shows_its_steps_and_what_was_learnt_from_which(inspecting: Inspec
     agent = made.browser()
     listed = agent.get(f"{HOME}/sessions")
     assert "Bring the shop back online." in listed.text and "closed" in listed.text and "4 steps" in listed.text
-    [link] = [one for one in listed.links if "/sessions/" in one]
+    [link] = [edge for edge in listed.links if "/sessions/" in edge]
     page = agent.get(link)
     assert page.status == 200 and page.text.index("HTTP 503") < page.text.index("HTTP 200")
     assert "How it is done" in page.text and "delete the old logs" in page.text

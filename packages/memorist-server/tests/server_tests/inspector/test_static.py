@@ -20,9 +20,9 @@ TEMPLATES = sorted((HERE / "templates").glob("*.html"))
 def test_vendored_files_are_those_of_the_table_each_with_its_licence() -> None:
     table = dict(re.findall(r"^\| (\S+) \|.*\| `([0-9a-f]{64})` \|$", (VENDOR / "README.md").read_text(), re.M))
     assert table == {
-        one.name: hashlib.sha256(one.read_bytes()).hexdigest()
-        for one in VENDOR.iterdir()
-        if one.suffix in (".js", ".css")
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in VENDOR.iterdir()
+        if path.suffix in (".js", ".css")
     }
     for name in table:
         assert (VENDOR / f"{name.partition('.')[0]}.LICENSE").stat().st_size > 500
@@ -37,7 +37,7 @@ def test_no_template_trusts_a_text_or_holds_a_script_or_a_style(template: str) -
     assert not re.search(r"(?:href|src|action)=\"(?:https?:)?//", source)
 
 
-@pytest.mark.parametrize("script", sorted(one.name for one in STATIC.glob("*.js")))
+@pytest.mark.parametrize("script", sorted(path.name for path in STATIC.glob("*.js")))
 def test_our_scripts_make_no_code_or_markup_of_text(script: str) -> None:
     assert not re.search(
         r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(", (STATIC / script).read_text()
@@ -65,7 +65,7 @@ def test_a_sentence_of_ours_shows_code_and_short_ids_and_trusts_no_text_in_it() 
 
 
 def test_numbers_and_moments_are_as_short_as_they_can_be() -> None:
-    assert [number(one) for one in (0.7000000000000001, 1.0, 12_345, 0.000123456)] == [
+    assert [number(value) for value in (0.7000000000000001, 1.0, 12_345, 0.000123456)] == [
         "0.7",
         "1",
         "12,345",
@@ -82,6 +82,6 @@ def test_every_stage_and_signal_that_ships_has_words_and_no_word_is_left_over() 
     computed = {"reranker", "answers"}  # by the stages `rerank_blend` and `judge`
     assert wording.SIGNALS.keys() == parts("signal").keys() | computed
     assert wording.RANKED.keys() <= wording.SIGNALS.keys()
-    assert [wording.ordinal(one) for one in (1, 2, 3, 4, 11, 12, 13, 21, 112, 1022)] == (
+    assert [wording.ordinal(rank) for rank in (1, 2, 3, 4, 11, 12, 13, 21, 112, 1022)] == (
         ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "112th", "1,022nd"]
     )

@@ -33,7 +33,7 @@ def states(as_of: str, known_at: str) -> list[tuple[str, float, float, bool]]:
 
 
 def test_a_day_is_a_tenth_of_ten_days() -> None:
-    assert [SCALE.x(day(f"2024-01-{one:02}")) for one in (1, 2, 11)] == [0, 100, WIDTH]
+    assert [SCALE.x(day(f"2024-01-{number:02}")) for number in (1, 2, 11)] == [0, 100, WIDTH]
     assert SCALE.x(day("2023-01-01")) == 0 and SCALE.x(None) == WIDTH
     assert len(SCALE.labels) == 4 and SCALE.labels[0] == date(2024, 1, 1)
 
@@ -48,7 +48,7 @@ def test_after_it_was_known_paris_follows_oslo() -> None:
 
 
 def test_both_clocks_show_what_was_believed_and_what_is() -> None:
-    drawn = [(one.memory.id, one.x, one.width, one.y, one.height) for one in patches([PARIS, OSLO], SCALE)]
+    drawn = [(patch.memory.id, patch.x, patch.width, patch.y, patch.height) for patch in patches([PARIS, OSLO], SCALE)]
     assert drawn == [
         ("Oslo", 100, 900, 300, 500),  # known from day 3 to 8: no end
         ("Oslo", 100, 400, 0, 300),  # known from day 8 on: until day 6
@@ -96,13 +96,13 @@ def test_a_question_is_answered_as_the_world_was_known_then(moved: Inspected, ag
     page = agent.get(f"{HOME}/time?q=Where+does+Bea+live%3F&known_at=2024-03-01")
     then = page.text.partition("The answer then")[2]
     assert "Bea lives in Oslo." in then and "Bea lives in Paris." not in then
-    lab = next(one for one in page.links if "/lab?" in one)
+    lab = next(link for link in page.links if "/lab?" in link)
     assert "Ann lives" in agent.get(lab).text or "Bea lives in Oslo." in agent.get(lab).text
 
 
 def test_one_fact_on_both_clocks(moved: Inspected, agent: Browser) -> None:
     page = agent.get(f"{HOME}/time?q=Bea")
-    chosen = next(one for one in page.links if "fact=" in one)
+    chosen = next(link for link in page.links if "fact=" in link)
     shown = agent.get(chosen).text
     assert "on both clocks" in shown and "End known from" in shown and "2024-01-02 – 2024-06-02" in shown
 

@@ -33,11 +33,11 @@ class OverMcp:
 
     def recall(self, query: str, **options: Any) -> SimpleNamespace:
         found = self._call("recall", query=query, **options)
-        items = [SimpleNamespace(memory=_memory(one)) for one in found["memories"]]
+        items = [SimpleNamespace(memory=_memory(memory)) for memory in found["memories"]]
         return SimpleNamespace(items=items, abstained=found["abstained"])
 
     def history(self, name: str) -> list[SimpleNamespace]:
-        return [_memory(one) for one in self._call("history", name=name)["versions"]]
+        return [_memory(version) for version in self._call("history", name=name)["versions"]]
 
     def stats(self) -> SimpleNamespace:
         return SimpleNamespace(**self._call("status"))

@@ -21,7 +21,7 @@ def test_a_memory_is_replaced_and_names_are_walked() -> None:
                 now = engine.get(kept.id)
                 assert now is not None and (now.scope, now.worth.importance, now.worth.trust) == ("user:ann", 0.9, 2)
                 names = await call(client, "entities", prefix="ac")
-                assert [one["name"] for one in names["names"]] == ["Acme Corp"]
+                assert [name["name"] for name in names["names"]] == ["Acme Corp"]
                 near = await call(client, "entities", name="Ann")
                 (edge,) = near["relations"]
                 assert (edge["source"], edge["relation"], edge["target"]) == ("Ann", "works_at", "Acme Corp")

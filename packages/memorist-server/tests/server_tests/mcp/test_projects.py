@@ -28,13 +28,13 @@ def test_tools_keep_to_the_project() -> None:
                     client, "recall", query="What is the release branch called?", scope="project:other-2"
                 )
                 start = await call(client, "recall")
-            assert not any("blue" in one for one in start["context"].splitlines())
+            assert not any("blue" in line for line in start["context"].splitlines())
             assert "short release notes" in start["context"] and "teal" in start["context"]
             scopes = {id: engine.get([id])[0] for id in (kept["id"], fact["id"], everywhere["id"], edited["id"])}
-            assert [one and one.scope for one in scopes.values()] == [HERE, HERE, "global"]
-            texts = {one["text"] for one in seen["memories"]}
+            assert [memory and memory.scope for memory in scopes.values()] == [HERE, HERE, "global"]
+            texts = {memory["text"] for memory in seen["memories"]}
             assert "The release branch is called teal." in texts and not any("blue" in text for text in texts)
-            assert any("blue" in one["text"] for one in other["memories"])
+            assert any("blue" in memory["text"] for memory in other["memories"])
 
     anyio.run(play)
 

@@ -51,9 +51,9 @@ def test_the_context_of_memoria_comes_with_its_sources_and_no_text_comes_twice(e
     )
     assert "- Alice lives in Oslo. (lives_in; 2024-06-03 to now; [1]" in cited["context"]
     assert re.search(r"^\[1\] .*Alice moved to Oslo\.", cited["context"], re.MULTILINE)
-    assert {one["id"] for one in cited["memories"]} == {fact.id, said.id}
-    assert not any("text" in one for one in cited["memories"])
-    assert "context" not in plain and all(one["text"] for one in plain["memories"])
+    assert {memory["id"] for memory in cited["memories"]} == {fact.id, said.id}
+    assert not any("text" in memory for memory in cited["memories"])
+    assert "context" not in plain and all(memory["text"] for memory in plain["memories"])
     assert early["memories"] == []
 
 
@@ -68,10 +68,10 @@ def test_pins_and_wishes_come_with_every_recall_and_are_not_repeated(engine: mem
         ("status", {}),
     )
     assert unpinned["verdict"] == "unpin"
-    assert [(one["text"], one["trust"]) for one in found["standing"]] == [("Call me Jo.", "self")]
-    assert kept["id"] not in [one["id"] for one in found["memories"]]
+    assert [(memory["text"], memory["trust"]) for memory in found["standing"]] == [("Call me Jo.", "self")]
+    assert kept["id"] not in [memory["id"] for memory in found["memories"]]
     assert cited["context"].count("Call me Jo.") == 1 and "text" not in cited["standing"][0]
-    assert [one["id"] for one in told["pinned"]] == [kept["id"]]
+    assert [memory["id"] for memory in told["pinned"]] == [kept["id"]]
 
 
 def test_a_conversation_begins_with_what_matters(engine: memorist.Engine) -> None:
@@ -84,10 +84,10 @@ def test_a_conversation_begins_with_what_matters(engine: memorist.Engine) -> Non
     usual, anns, short = calls(
         engine, ("recall", {}), ("recall", {"speaker": "Ann"}), ("recall", {"max_tokens": 60, "scope": "mill"})
     )
-    assert [one["id"] for one in usual["memories"]] == [pin.id, bees.id, rows.id] and not usual["abstained"]
-    assert [one["id"] for one in anns["memories"]] == [pin.id, rows.id, bees.id]
-    assert [one["id"] for one in short["memories"]] == [bees.id]
-    assert usual["context"] == engine.wake_up().context and not any("text" in one for one in usual["memories"])
+    assert [memory["id"] for memory in usual["memories"]] == [pin.id, bees.id, rows.id] and not usual["abstained"]
+    assert [memory["id"] for memory in anns["memories"]] == [pin.id, rows.id, bees.id]
+    assert [memory["id"] for memory in short["memories"]] == [bees.id]
+    assert usual["context"] == engine.wake_up().context and not any("text" in memory for memory in usual["memories"])
     assert secret.id not in str(usual)
 
     async def play() -> str:

@@ -148,8 +148,8 @@ def test_what_an_agent_says_is_trusted_as_an_agent_unless_it_says_who_does() -> 
         told = await call(client, "relate", **{**fact, "subject": "Bob"}, trust="owner")
         text = await call(client, "remember", text="Cid lives in Oslo.")
         step = await call(client, "session", goal="Find Ann.", observation="She is in Oslo.")
-        kept = [engine.get(one["id"]) for one in (own, told, text, step)]
-        assert [one.worth.trust for one in kept if one is not None] == [2, 3, 2, 2]
+        kept = [engine.get(answer["id"]) for answer in (own, told, text, step)]
+        assert [memory.worth.trust for memory in kept if memory is not None] == [2, 3, 2, 2]
 
     run(story)
 

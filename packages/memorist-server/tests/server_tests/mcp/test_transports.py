@@ -37,7 +37,7 @@ async def story(client: Client, who: str) -> None:
     assert {tool.name for tool in (await client.list_tools()).tools} == set(TOOLS)
     kept = await call(client, "remember", text=f"{who} moved to Stockholm.", at="2024-06-03", trust="owner")
     found = await call(client, "recall", query=f"Where did {who} move?")
-    [first] = [one for one in found["memories"] if one["id"] == kept["id"]]
+    [first] = [memory for memory in found["memories"] if memory["id"] == kept["id"]]
     assert (first["text"], first["at"], first["trust"]) == (
         f"{who} moved to Stockholm.",
         "2024-06-03T00:00:00Z",
@@ -46,7 +46,7 @@ async def story(client: Client, who: str) -> None:
     for place, day in (("Oslo", "2020-01-01"), ("Bergen", "2021-01-01")):
         await call(client, "relate", subject=f"{who}'s sister", relation="lives_in", object=place, valid_from=day)
     versions = (await call(client, "history", name=f"{who}'s sister"))["versions"]
-    told = {one["fact"]["object"]: one.get("until") for one in versions}
+    told = {version["fact"]["object"]: version.get("until") for version in versions}
     assert told == {"Oslo": "2021-01-01T00:00:00Z", "Bergen": None}
     task = await call(client, "session", goal=f"Help {who}.", observation="The harp is out of tune.", end=True)
     assert (task["step"], task["state"]) == (1, "closed")
@@ -59,7 +59,7 @@ async def story(client: Client, who: str) -> None:
     assert kept["id"] in erased["forgotten"]
     assert "There is no memory" in await problem(client, "forget", id=kept["id"])
     again = await call(client, "recall", query=f"Where did {who} move?")
-    assert kept["id"] not in [one["id"] for one in again["memories"]]
+    assert kept["id"] not in [memory["id"] for memory in again["memories"]]
     assert (await call(client, "status"))["memories"] > 0
 
 

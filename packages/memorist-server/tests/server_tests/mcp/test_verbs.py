@@ -61,7 +61,7 @@ def test_a_recall_takes_conditions_and_names_a_mistake(memory: OverMcp) -> None:
 
 
 def test_a_recall_finds_the_same_in_the_same_order(engine: memorist.Engine, memory: OverMcp) -> None:
-    engine.remember_many(one.text for one in sample_world())
+    engine.remember_many(row.text for row in sample_world())
     for query in ("Where does Alice live?", "importer timeout", "Heron"):
         found = [item.memory.id for item in engine.recall(query, limit=5, track=False).items]
         assert found and [item.memory.id for item in memory.recall(query, limit=5).items] == found

@@ -32,14 +32,14 @@ def on(space: str, path: str) -> str:
 
 def refusals(http: httpx.Client, space: str, paths: list[tuple[str, str]]) -> dict[str, int]:
     answers = {f"{method} {path}": http.request(method, on(space, path), json={}) for method, path in paths}
-    assert all(one.headers["content-type"] == "application/problem+json" for one in answers.values())
+    assert all(answer.headers["content-type"] == "application/problem+json" for answer in answers.values())
     return {name: one.status_code for name, one in answers.items()}
 
 
 def test_a_key_for_one_space_is_refused_by_every_route_of_another(server: Running) -> None:
     key = server.key("ours", "admin")
     with server.http(key) as http:
-        of_spaces = [one for one in operations(http) if "{space}" in one[1]]
+        of_spaces = [operation for operation in operations(http) if "{space}" in operation[1]]
         assert len(of_spaces) >= 30
         assert set(refusals(http, "theirs", of_spaces).values()) == {403}
         assert http.get("/v1/spaces").json() == {"items": []}
@@ -48,7 +48,7 @@ def test_a_key_for_one_space_is_refused_by_every_route_of_another(server: Runnin
 def test_nothing_but_health_answers_without_a_valid_key_once_there_is_one(server: Running) -> None:
     described = list(operations(server.http(server.key("ours", "read"))))
     everything = [*described, ("GET", "/docs"), ("GET", "/openapi.json"), ("GET", "/no/such/path")]
-    closed = [one for one in everything if one[1] not in HEALTH]
+    closed = [route for route in everything if route[1] not in HEALTH]
     for secret in (None, "rk_nobody_nothing", "nonsense"):
         with server.http(secret) as http:
             assert set(refusals(http, "ours", closed).values()) == {401}
@@ -91,7 +91,7 @@ def test_what_is_classified_above_a_key_is_not_there(server: Running) -> None:
 
     assert len(owner.recall("vault", max_classification=3).items) > len(guest.recall("vault").items)
     assert all(item.memory.worth.classification <= 1 for item in guest.recall("vault", max_classification=3).items)
-    assert secret.id not in [one.id for one in guest.list(max_classification=3).items]
+    assert secret.id not in [memory.id for memory in guest.list(max_classification=3).items]
     assert guest.get(secret.id) is None
     path = f"/v1/spaces/ours/memories/{secret.id}"
     bodies: dict[str, Any] = {
@@ -125,7 +125,7 @@ def test_a_key_keeps_nothing_that_it_may_not_see(server: Running) -> None:
     for attempt in attempts:
         with pytest.raises(TooClassified, match="may not see or keep"):
             attempt()
-    assert [one.text for one in owner.list(max_classification=3).items] == [text]
+    assert [memory.text for memory in owner.list(max_classification=3).items] == [text]
     assert guest.remember(text, at="2024-01-01").metadata == {}  # a memory of its own
     assert len(owner.list(max_classification=3).items) == 2
 

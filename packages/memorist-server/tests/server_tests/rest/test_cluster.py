@@ -41,7 +41,9 @@ def cluster(secret_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 def logged(worker: Worker, message: str) -> list[dict[str, object]]:
     lines = worker.log.read_text(encoding="utf-8").splitlines()
-    return [one for one in map(json.loads, (line for line in lines if line[0] == "{")) if one["message"] == message]
+    return [
+        record for record in map(json.loads, (line for line in lines if line[0] == "{")) if record["message"] == message
+    ]
 
 
 def eventually(fulfilled: Callable[[], bool], what: str) -> None:
@@ -52,8 +54,8 @@ def eventually(fulfilled: Callable[[], bool], what: str) -> None:
 
 
 def test_workers_that_start_together_migrate_once(cluster: Cluster) -> None:
-    migrated = [one["migrations"] for worker in cluster.workers for one in logged(worker, "migrated")]
-    assert migrated == [[one.name for one in MIGRATIONS]]
+    migrated = [record["migrations"] for worker in cluster.workers for record in logged(worker, "migrated")]
+    assert migrated == [[migration.name for migration in MIGRATIONS]]
 
 
 def test_a_key_used_at_all_workers_at_once_performs_the_verb_once(cluster: Cluster) -> None:
@@ -68,7 +70,7 @@ def test_a_key_used_at_all_workers_at_once_performs_the_verb_once(cluster: Clust
 
     with ThreadPoolExecutor(9) as pool:
         answers = list(pool.map(post, range(9)))
-    assert {one.status_code for one in answers} == {201} and len({one.content for one in answers}) == 1
+    assert {answer.status_code for answer in answers} == {201} and len({answer.content for answer in answers}) == 1
     assert cluster.client("once").stats().memories == 1
 
 
@@ -99,9 +101,9 @@ def test_the_stories_go_on_while_a_worker_is_killed(secret_url: str, tmp_path: P
             story(cluster.client(uuid4().hex))
         for story in FILE_STORIES:
             story(cluster.client(uuid4().hex), tmp_path / "files")
-    answered = [Counter(one["status"] for one in logged(worker, "request")) for worker in cluster.workers]
-    assert all(one[201] for one in answered), "every worker took part"
-    assert {status for one in answered for status in one} <= {200, 201, 404, 422}
+    answered = [Counter(record["status"] for record in logged(worker, "request")) for worker in cluster.workers]
+    assert all(answer[201] for answer in answered), "every worker took part"
+    assert {status for answer in answered for status in answer} <= {200, 201, 404, 422}
     assert PASSWORD not in cluster.logs()
 
 
@@ -138,7 +140,7 @@ def test_nothing_acknowledged_is_lost_when_a_worker_is_killed(secret_url: str, t
     for space, ids in acknowledged.items():
         with memorist.open(secret_url, space=space, embedder="none", background=False) as engine:
             assert [id for id in ids if engine.get(id) is None] == []
-            told = Counter(one.text for one in engine.list(10_000, kinds=["source"]).items)
+            told = Counter(memory.text for memory in engine.list(10_000, kinds=["source"]).items)
         if space == "left":
             assert {told[f"Parcel {number} is sorted."] for number in steps} == {1}
 

@@ -72,7 +72,7 @@ def test_a_key_that_asks_too_often_is_told_to_wait(serve: Serve) -> None:
     key = server.key("agent", "read")
     with server.http(key) as http:
         answers = [http.get("/v1/spaces/agent/stats") for _ in range(4)]
-    assert [one.status_code for one in answers[:2]] == [200, 200]
+    assert [answer.status_code for answer in answers[:2]] == [200, 200]
     assert answers[-1].status_code == 429 and int(answers[-1].headers["Retry-After"]) >= 1
 
 
@@ -98,7 +98,7 @@ def test_more_at_once_than_there_is_room_for_is_told_to_come_back(serve: Serve) 
         assert begun.wait(20)
         try:
             answers = iter(lambda: second.get("/v1/spaces"), None)
-            refused = next(one for one in answers if one.status_code != 200)
+            refused = next(answer for answer in answers if answer.status_code != 200)
             assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
             assert second.get("/healthz").status_code == 200
         finally:

@@ -70,8 +70,8 @@ def test_runs_of_a_model_are_counted_by_its_kind_and_what_waits() -> None:
     while runs.waiting < 2:
         time.sleep(0.001)
     end.set()
-    for one in callers:
-        one.join()
+    for caller in callers:
+        caller.join()
     assert runs.waiting == 0
     assert {kind: number for kind, (number, _) in runs.spent().items()} == {"embedder": 1, "reranker": 2}
 

@@ -20,7 +20,7 @@ def test_a_request_may_use_camel_case_and_the_names_of_memorias_page(server: Run
         asked = {"query": "Where does she live?", "asOf": "2024-03-01", "entityHints": ["Alice"], "maxTokens": 200}
         then = http.post(f"{SPACE}/recall", json=asked).json()
         now = http.post(f"{SPACE}/recall", json={"query": "Where does she live?", "entityHints": ["Alice"]}).json()
-        assert [one["text"] for one in then["items"]] == ["Alice lives in Oslo."] and now["items"] == []
+        assert [item["text"] for item in then["items"]] == ["Alice lives in Oslo."] and now["items"] == []
 
 
 def test_a_query_and_the_items_of_a_batch_are_read_likewise(server: Running) -> None:

@@ -73,7 +73,7 @@ def test_a_key_counts_at_every_server_from_its_creation_to_its_end(pair: tuple[R
     assert two.http(made["secret"]).get("/v1/spaces").json() == {"items": ["team-a"]}
     assert cli_on("keys", "revoke", made["id"], "--json").data == {"revoked": made["id"]}
     assert [server.http(made["secret"]).get("/v1/spaces").status_code for server in pair] == [401, 401]
-    assert [one["id"] for one in cli_on("keys", "list", "--json").data] == [made["id"]]
+    assert [record["id"] for record in cli_on("keys", "list", "--json").data] == [made["id"]]
 
 
 @pytest.fixture

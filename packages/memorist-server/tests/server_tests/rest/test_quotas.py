@@ -54,7 +54,7 @@ def test_the_answer_is_a_problem_document(serve: Serve) -> None:
 def test_a_space_that_is_asked_too_often_is_told_to_wait(serve: Serve) -> None:
     with serve(space_rate=1).http() as http:
         answers = [http.get("/v1/spaces/agent/stats") for _ in range(4)]
-        assert [one.status_code for one in answers[:2]] == [200, 200]
+        assert [answer.status_code for answer in answers[:2]] == [200, 200]
         assert answers[-1].status_code == 429 and int(answers[-1].headers["Retry-After"]) >= 1
         assert "space" in answers[-1].json()["detail"]
         assert http.get("/v1/spaces/other/stats").status_code == 200

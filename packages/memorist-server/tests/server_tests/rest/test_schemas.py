@@ -32,7 +32,7 @@ def test_a_recall_accepts_every_keyword() -> None:
 @pytest.mark.parametrize("name", ["kinds", "scope"])
 def test_a_filter_of_several_values_is_a_list(name: str) -> None:
     kinds = ListQuery.model_json_schema()["properties"][name]["anyOf"]
-    assert [one["type"] for one in kinds] == ["array", "null"]
+    assert [kind["type"] for kind in kinds] == ["array", "null"]
 
 
 def test_every_field_that_is_described_in_the_model_is_described_here() -> None:

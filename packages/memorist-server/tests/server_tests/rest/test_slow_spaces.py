@@ -83,10 +83,10 @@ def test_other_spaces_answer_while_one_is_opened(serve: Serve, gate: Gate, owner
         assert gate.reached.acquire(timeout=PATIENCE)
         for space in ("quick", "new"):
             check_served(server, space)
-        assert not any(one.done() for one in waiting) and gate.passed == [name]
+        assert not any(future.done() for future in waiting) and gate.passed == [name]
         gate.open.set()
-        for one in waiting:
-            one.result(PATIENCE)
+        for future in waiting:
+            future.result(PATIENCE)
 
 
 def test_nobody_waits_until_another_space_is_closed(serve: Serve, gate: Gate) -> None:
@@ -113,7 +113,7 @@ def test_all_who_wait_for_a_space_that_cannot_be_opened_hear_it_and_the_next_may
         broken.setattr(opening, "prepare", fail)
         waiting = asked(server, 4, callers)
         go.set()
-        errors = [one.exception(PATIENCE) for one in waiting]
+        errors = [future.exception(PATIENCE) for future in waiting]
         assert {type(error).__name__ for error in errors} == {"StoreError"}
     assert server.client(SLOW).recall("What does Ann keep?").items
 

@@ -59,7 +59,7 @@ class Pool:
 
     @property
     def alive(self) -> list[str]:
-        return [one.name for one in self.opened if not one.closed]
+        return [opened.name for opened in self.opened if not opened.closed]
 
 
 def test_the_one_unused_for_longest_is_closed_first() -> None:
@@ -189,18 +189,18 @@ def test_the_idle_fit_the_budget_and_none_in_use_is_closed(
             inside.pop(name).close()
         else:
             inside.setdefault(name, ExitStack()).enter_context(pool.use(name))
-        last = [*(one for one in last if one != name), name]
-        alive, closed = pool.alive, [one for one in before if one not in pool.alive]
+        last = [*(other for other in last if other != name), name]
+        alive, closed = pool.alive, [space for space in before if space not in pool.alive]
         assert set(inside) <= set(alive)
         assert pool.spaces.open == len(alive) == len(set(alive))
-        idle = [one for one in last if one in alive and one not in inside]
+        idle = [space for space in last if space in alive and space not in inside]
         assert not closed or not idle or max(map(last.index, closed)) < min(map(last.index, idle))
         if not inside:
-            total = sum(sizes["abcdef".index(one)] for one in alive)
+            total = sum(sizes["abcdef".index(space)] for space in alive)
             assert pool.spaces.held == total * MIB and len(alive) <= most
             assert total <= budget or len(alive) == 1
-    for one in inside.values():
-        one.close()
+    for stack in inside.values():
+        stack.close()
     pool.spaces.close()
     assert pool.alive == []
 

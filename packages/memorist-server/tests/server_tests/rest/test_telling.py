@@ -25,13 +25,13 @@ PROBLEM = {"type", "title", "status", "detail", "remedy", "request_id"}
 
 
 def all_errors() -> list[type[errors.Error]]:
-    named = [one for one in vars(errors).values() if isinstance(one, type)]
-    return [one for one in named if issubclass(one, errors.Error)]
+    named = [named_type for named_type in vars(errors).values() if isinstance(named_type, type)]
+    return [kind for kind in named if issubclass(kind, errors.Error)]
 
 
 def test_every_error_has_a_status_that_is_documented() -> None:
     assert set(all_errors()) == set(STATUS)
-    assert {status_of(one) for one in all_errors()} <= problem_responses().keys()
+    assert {status_of(kind) for kind in all_errors()} <= problem_responses().keys()
 
     class Newer(errors.StoreBusy): ...
 
@@ -88,7 +88,7 @@ def test_names_of_entities_may_hold_anything(server: Running) -> None:
     memory = server.client()
     for name in ("TCP/IP", "C#", "100%", "Was it?", "林晓", "a&b=c", "x/history"):
         memory.relate(name, "is_about", "networks")
-        assert [one.fact.subject for one in memory.history(name) if one.fact] == [name]
+        assert [version.fact.subject for version in memory.history(name) if version.fact] == [name]
 
 
 def test_no_name_of_a_space_leads_elsewhere(server: Running) -> None:
@@ -123,10 +123,10 @@ def test_no_log_holds_a_key_a_memory_or_a_question(
     with server.http("rk_unknown_Quokkaville") as http:
         http.get(f"{space}/stats")
     # Uvicorn's own log of requests is off; pytest hears it all the same.
-    ours = [one for one in caplog.records if one.name.startswith(("memorist", "uvicorn.error", "fastapi"))]
+    ours = [logged for logged in caplog.records if logged.name.startswith(("memorist", "uvicorn.error", "fastapi"))]
     lines = [JsonLines().format(record) for record in ours]
     written = "\n".join(lines)
-    requests = [one for one in map(json.loads, lines) if one["message"] == "request"]
+    requests = [record for record in map(json.loads, lines) if record["message"] == "request"]
     assert {"time", "request_id", "method", "route", "status", "ms", "key", "space"} <= requests[0].keys()
     assert requests[0]["route"] == "/v1/spaces/{space}/memories" and requests[0]["space"] == "agent"
     assert requests[0]["key"] == secret.split("_")[1]
@@ -213,7 +213,7 @@ def test_a_file_that_was_copied_to_another_name_is_told_of_and_can_be_adopted(se
         else:
             file.rename(aside)
             assert main(["--embedder", "none", "move", str(aside), f"{server.folder}/", "--as", "theirs"]) == 0
-            assert [one["text"] for one in http.get("/v1/spaces/theirs/memories").json()["items"]] == [
+            assert [item["text"] for item in http.get("/v1/spaces/theirs/memories").json()["items"]] == [
                 "The kettle is new."
             ]
-        assert [one["text"] for one in http.get("/v1/spaces/ours/memories").json()["items"]] == ["The kettle is new."]
+        assert [item["text"] for item in http.get("/v1/spaces/ours/memories").json()["items"]] == ["The kettle is new."]

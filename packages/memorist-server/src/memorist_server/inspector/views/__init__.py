@@ -41,5 +41,5 @@ VIEWS = (
     SpaceView("bench", "Bench", "b"),
 )
 ROUTERS: tuple[APIRouter, ...] = tuple(
-    one.router for one in (entrance, overview, memories, memory, lab, time, graph, sessions, journal, bench)
+    module.router for module in (entrance, overview, memories, memory, lab, time, graph, sessions, journal, bench)
 )

@@ -87,8 +87,11 @@ def _choice(given: str | None) -> Choice | None:
 
 
 def _placed(found: Sequence[Difference]) -> list[Compared]:
-    widest = max((abs(end) for one in found for end in (one.low, one.high)), default=0.0) or 1.0
+    widest = max((abs(end) for difference in found for end in (difference.low, difference.high)), default=0.0) or 1.0
     return [
-        Compared(one, *(round(50 + 48 * end / widest, 2) for end in (one.low, one.difference, one.high)))
-        for one in found
+        Compared(
+            difference,
+            *(round(50 + 48 * end / widest, 2) for end in (difference.low, difference.difference, difference.high)),
+        )
+        for difference in found
     ]

@@ -103,13 +103,17 @@ class Picture:
         if len(self.kinds.keys() | {source, target}) > MOST_NODES:
             self.left_out = True
             return None
-        for one in (source, target):
-            self.kinds.setdefault(one, None)
+        for end in (source, target):
+            self.kinds.setdefault(end, None)
         return self.relations.setdefault((source, name, target), Relation(source, name, target))
 
     def settle(self) -> None:
         """Tell a pair that a fact relates once: not also as mentioned together."""
-        related = {frozenset((one.source, one.target)): one for one in self.relations.values() if not one.loose}
+        related = {
+            frozenset((relation.source, relation.target)): relation
+            for relation in self.relations.values()
+            if not relation.loose
+        }
         for key, one in list(self.relations.items()):
             if one.loose and (fact := related.get(frozenset((one.source, one.target)))) is not None:
                 del self.relations[key]
@@ -123,7 +127,7 @@ class Picture:
     def drawing(self) -> dict[str, Any]:
         """What the script draws; nothing that does not show."""
         told = {name: cut(name, LABEL) for name in self.kinds}
-        most = max((one.score or 0.0 for one in self.relations.values()), default=0.0)
+        most = max((relation.score or 0.0 for relation in self.relations.values()), default=0.0)
         return {
             "nodes": [
                 {"id": name, "label": told[name], "kind": kind or "", "centre": name in self.centres}
@@ -131,14 +135,14 @@ class Picture:
             ],
             "links": [
                 {
-                    "key": one.key,
-                    "source": one.source,
-                    "target": one.target,
-                    "label": one.words,
-                    "loose": one.loose,
-                    "lit": round(one.score / most, 3) if one.score and most else 0,
+                    "key": relation.key,
+                    "source": relation.source,
+                    "target": relation.target,
+                    "label": relation.words,
+                    "loose": relation.loose,
+                    "lit": round(relation.score / most, 3) if relation.score and most else 0,
                 }
-                for one in self.relations.values()
+                for relation in self.relations.values()
             ],
         }
 
@@ -152,17 +156,19 @@ class Ways:
 
     def to(self, *names: str) -> str:
         """The picture around these names; what was asked for otherwise stays."""
-        kept = [one for one in self.request.query_params.multi_items() if one[0] in ("hops", "limit", "ask", "recipe")]
-        return f"{self.request.url.path}?{urlencode([*kept, *(('name', one) for one in names)])}"
+        kept = [
+            item for item in self.request.query_params.multi_items() if item[0] in ("hops", "limit", "ask", "recipe")
+        ]
+        return f"{self.request.url.path}?{urlencode([*kept, *(('name', name) for name in names)])}"
 
     def grown(self, name: str) -> str:
         """The picture with one more name; if it has as many as it may, with this one instead of the first."""
-        others = [one for one in self.centres if one != name]
+        others = [centre for centre in self.centres if centre != name]
         return self.to(*others[-(MOST_CENTRES - 1) :], name)
 
     def without(self, name: str) -> str:
         """The picture without a name."""
-        return self.to(*(one for one in self.centres if one != name))
+        return self.to(*(centre for centre in self.centres if centre != name))
 
 
 @router.get("")
@@ -175,7 +181,7 @@ async def graph(request: Request, call: Reading) -> Response:
 
 
 def _asked(params: QueryParams) -> GraphQuery:
-    centres = tuple(dict.fromkeys(one for one in params.getlist("name") if one.strip()))
+    centres = tuple(dict.fromkeys(value for value in params.getlist("name") if value.strip()))
     if len(centres) > MOST_CENTRES:
         raise InvalidInput(
             f"A picture grows from at most {MOST_CENTRES} names", remedy="Take some out, or begin with another name."
@@ -191,7 +197,7 @@ def _asked(params: QueryParams) -> GraphQuery:
 
 
 def _one_of(name: str, given: str | None, known: Sequence[int], usual: int) -> int:
-    numbers = {str(one): one for one in known}
+    numbers = {str(number): number for number in known}
     if not given:
         return usual
     if given not in numbers:
@@ -224,17 +230,20 @@ def _found(engine: Engine, asked: GraphQuery) -> dict[str, Any]:
 def _centres(asked: GraphQuery, matches: Sequence[Entity], lately: Sequence[Entity]) -> Sequence[str]:
     """The names to grow from: the best match, those of the address, or the one that was mentioned most lately."""
     if asked.start:
-        return [one.name for one in matches[:1]]
-    return asked.centres or ([] if asked.question else [one.name for one in lately[:1]])
+        return [match.name for match in matches[:1]]
+    return asked.centres or ([] if asked.question else [entity.name for entity in lately[:1]])
 
 
 def _light(picture: Picture, reached: Iterable[Lit]) -> None:
-    for one in reached:
-        relation = picture.relation(one.source, one.relation, one.target)
+    for literal in reached:
+        relation = picture.relation(literal.source, literal.relation, literal.target)
         if relation is None:
             return
-        relation.score = max(one.score, relation.score or 0.0)
-        relation.grounds = (*relation.grounds, Ground(one.memory.id, one.memory.text, one.memory.times.valid_from))
+        relation.score = max(literal.score, relation.score or 0.0)
+        relation.grounds = (
+            *relation.grounds,
+            Ground(literal.memory.id, literal.memory.text, literal.memory.times.valid_from),
+        )
         relation.count = len(relation.grounds)
 
 
@@ -251,4 +260,4 @@ def _grow(picture: Picture, engine: Engine, centres: Iterable[str], asked: Graph
             relation = picture.relation(edge.source, edge.relation, edge.target)
             if relation is not None:
                 relation.count = edge.count
-                relation.grounds = tuple(Ground(one.id, one.text, one.at) for one in edge.support)
+                relation.grounds = tuple(Ground(support.id, support.text, support.at) for support in edge.support)

@@ -45,7 +45,7 @@ async def journal(request: Request, call: Reading) -> Response:
 
     def found(engine: Engine) -> tuple[list[JournalItem], list[JournalItem], dict[str, Memory]]:
         entries = changes(engine, about, PAGE + 1, verb, cursor)
-        subjects = [one.subjects[0] for one in entries if one.subjects]
+        subjects = [entry.subjects[0] for entry in entries if entry.subjects]
         return entries, changes_called(engine, done), engine.store.get(subjects)
 
     entries, told, memories = await call.run(found)
@@ -112,10 +112,10 @@ def _audit(request: Request, call: Reading, **found: Any) -> Response:
 
 def _findings(engine: Engine) -> dict[str, Any]:
     report = engine.audit()
-    ids = [id for one in report.findings[:MOST_FINDINGS] for id in one.ids[:2]]
+    ids = [id for finding in report.findings[:MOST_FINDINGS] for id in finding.ids[:2]]
     return {"report": report, "subjects": engine.store.get(ids)}
 
 
 def _planned(engine: Engine) -> dict[str, Any]:
     plan = engine.tidy()
-    return {"plan": plan, "subjects": engine.store.get([one.id for one in plan.changes[:MOST_FINDINGS]])}
+    return {"plan": plan, "subjects": engine.store.get([change.id for change in plan.changes[:MOST_FINDINGS]])}

@@ -98,8 +98,8 @@ async def lab(request: Request, call: Reading) -> Response:
         view="lab",
         asked=given,
         chosen=given.chosen,
-        kinds=[str(one) for one in Kind],
-        tiers=[str(one) for one in Tier],
+        kinds=[str(kind) for kind in Kind],
+        tiers=[str(tier) for tier in Tier],
         most=MOST_ITEMS,
         **found,
     )
@@ -186,5 +186,5 @@ def _choices(engine: Engine, text: str, ids: list[str]) -> list[Memory]:
     exact = engine.get(text)
     filters: dict[str, Any] = {"as_of": EVER, "known_at": EVER, "include_expired": True, "max_classification": 3}
     page = with_words(engine, text, CHOICES + len(ids), **filters)
-    found = {one.id: one for one in (*([] if exact is None else [exact]), *page.items)}
+    found = {memory.id: memory for memory in (*([] if exact is None else [exact]), *page.items)}
     return [one for id, one in found.items() if id not in ids][:CHOICES]

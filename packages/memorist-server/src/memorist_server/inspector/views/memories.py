@@ -60,8 +60,8 @@ async def memories(request: Request, call: Reading) -> Response:
         chosen=chosen,
         done=entries,
         did=request.query_params.get("did"),
-        kinds=[str(one) for one in Kind],
-        tiers=[str(one) for one in Tier],
+        kinds=[str(kind) for kind in Kind],
+        tiers=[str(tier) for tier in Tier],
         actions=(*ACTIONS, FORGET),
     )
 
@@ -96,18 +96,18 @@ async def change_several(request: Request, call: Changing) -> Response:
 
 def act(engine: Engine, id: str, action: str) -> Sequence[str]:
     """Do something to a memory; returns the id of its entry in the journal, if it changed anything."""
-    before = [one.id for one in changes(engine, id, 1)]
+    before = [change.id for change in changes(engine, id, 1)]
     if action in VERDICTS:
         engine.feedback(id, action)
     else:
         {"pin": engine.pin, "unpin": engine.unpin, "invalidate": engine.invalidate}[action](id)
-    return [one.id for one in changes(engine, id, 1) if one.id not in before]
+    return [change.id for change in changes(engine, id, 1) if change.id not in before]
 
 
 async def _forget(request: Request, call: Changing, ids: list[str], place: str) -> Response:
     """Ask, or do it and show the receipt."""
     if request.state.form.get("confirmed") != "yes":
-        there = await call.run(lambda engine: [one for one in engine.get(ids) if one is not None])
+        there = await call.run(lambda engine: [memory for memory in engine.get(ids) if memory is not None])
         return show(request, "forget.html", view="memories", memories=there, back=place, receipt=None)
     receipt = await call.answer(lambda engine: engine.forget(ids), erases=True, long=True)
     return show(request, "forget.html", view="memories", memories=[], back=place, receipt=receipt)

@@ -85,7 +85,7 @@ def _sources(links: Sequence[Any], related: Mapping[str, Memory], id: str) -> li
     """What a fact or note rests on."""
     stating = {link.source for link in links if link.target == id and link.relation in (STATES, DENIES)}
     cited = {link.target for link in links if link.source == id and link.relation == CITES}
-    return [related[one] for one in sorted(stating | cited) if one in related]
+    return [related[id] for id in sorted(stating | cited) if id in related]
 
 
 def is_over(memory: Memory, engine: Engine) -> bool:
@@ -120,7 +120,7 @@ async def edit_page(request: Request, call: Changing, id: str) -> Response:
         numbers=NUMBERS,
         lists=LISTS,
         texts=TEXTS,
-        tiers=[str(one) for one in Tier],
+        tiers=[str(tier) for tier in Tier],
     )
 
 
@@ -170,7 +170,7 @@ def changed_fields(before: Memory, form: Form) -> tuple[str | None, Changes]:
 
 def _read(name: str, value: str) -> Any:
     if name in LISTS:
-        return [one.strip() for one in value.split(",") if one.strip()]
+        return [part.strip() for part in value.split(",") if part.strip()]
     if name not in (*NUMBERS, "metadata"):
         return value
     try:
@@ -187,7 +187,7 @@ async def restore(request: Request, call: Changing, id: str) -> Response:
     wanted = form.get("version", "")
 
     def restored(engine: Engine) -> str:
-        old = next((one for one in engine.history(id) if str(one.version) == wanted), None)
+        old = next((version for version in engine.history(id) if str(version.version) == wanted), None)
         if old is None:
             raise InvalidInput("There is no such version", remedy="Choose one of the versions of this memory.")
         now, values = known(engine, id), form_of(old)
@@ -212,5 +212,5 @@ async def undo(request: Request, call: Administering) -> Response:
     form: Form = request.state.form
     entries = [*dict.fromkeys(form.getlist("entry"))][:ENTRIES]
     place = form.get("back", "")
-    await call.run(lambda engine: [engine.undo(one) for one in reversed(entries)])
+    await call.run(lambda engine: [engine.undo(entry) for entry in reversed(entries)])
     return back(call, place, entries)

@@ -74,7 +74,7 @@ def _found(engine: Engine, *, journal: bool) -> dict[str, Any]:
         "recent": newest(engine, RECENT, max_classification=MOST_CLASSIFIED).items,
         "suggested": questions(engine, ASKED),
         "decided": decided,
-        "memories": engine.store.get([one.subjects[0] for one in decided or () if one.subjects]),
+        "memories": engine.store.get([entry.subjects[0] for entry in decided or () if entry.subjects]),
     }
 
 
@@ -125,7 +125,7 @@ def chart(days: Mapping[date, int]) -> Chart | None:
         return None
     first, last = min(days), max(days)
     length = (last - first).days + 1
-    span = next((one for one in SPANS if length / one <= MOST_BARS), -(-length // MOST_BARS))
+    span = next((days for days in SPANS if length / days <= MOST_BARS), -(-length // MOST_BARS))
     number = max(-(-length // span), 12)
     first = max(date.min, last - timedelta(days=min(number * span - 1, (last - date.min).days)))
     sums = [0] * number

@@ -71,14 +71,14 @@ def _found(engine: Engine, id: str) -> dict[str, Any]:
     if run is None:
         raise NotFound(f"There is no session {id!r}", remedy="Choose one of the list of sessions.")
     first = max(0, run.steps - MOST_STEPS)
-    steps = [_step(one) for one in run.steps_after(first, engine.store)]
+    steps = [_step(step) for step in run.steps_after(first, engine.store)]
     return {
         "run": run,
         "started": run.memory.times.ingested_at,
         "steps": steps,
         "left_out": first,
         "lessons": _lessons(engine, steps),
-        "reward": _mean([one.reward for one in steps if one.reward is not None]),
+        "reward": _mean([step.reward for step in steps if step.reward is not None]),
     }
 
 
@@ -102,22 +102,26 @@ def _mean(rewards: Sequence[float]) -> float | None:
 def spans(numbers: Iterable[int]) -> list[tuple[int, int]]:
     """Numbers as runs without a gap: 1, 2, 3, 7 as 1 to 3 and 7 to 7."""
     found: list[tuple[int, int]] = []
-    for one in sorted(numbers):
-        begins = not found or one > found[-1][1] + 1
-        found[-1:] = [*found[-1:], (one, one)] if begins else [(found[-1][0], one)]
+    for number in sorted(numbers):
+        begins = not found or number > found[-1][1] + 1
+        found[-1:] = [*found[-1:], (number, number)] if begins else [(found[-1][0], number)]
     return found
 
 
 def _lessons(engine: Engine, steps: Sequence[StepRow]) -> dict[str, list[tuple[Memory, list[tuple[int, int]]]]]:
     """What rests on the steps, by kind, each with the spans of its steps."""
-    numbers = {one.memory.id: one.number for one in steps}
+    numbers = {step.memory.id: step.number for step in steps}
     rests: dict[str, list[int]] = {}
     for link in engine.store.links(list(numbers), PROVENANCE):
         if link.target in numbers:
             rests.setdefault(link.source, []).append(numbers[link.target])
     known = engine.store.get([id for id in rests if id not in numbers])
     return {
-        title: [(one, spans(rests[one.id])) for one in known.values() if one.kind is kind and one.version_of is None]
+        title: [
+            (memory, spans(rests[memory.id]))
+            for memory in known.values()
+            if memory.kind is kind and memory.version_of is None
+        ]
         for kind, title in LESSONS.items()
-        if any(one.kind is kind for one in known.values())
+        if any(memory.kind is kind for memory in known.values())
     }

@@ -74,7 +74,7 @@ def _found(engine: Engine, given: TimeQuery) -> dict[str, Any]:
     shown = about if answer is None else _behind(engine, given.query, answer)
     if not shown:
         return {"facts": [], "names": []}
-    facts = [one for one in shown if one.fact is not None]
+    facts = [memory for memory in shown if memory.fact is not None]
     scale = scale_of(shown)
     handles = _Handles(scale, given, now_of(engine))
     drawn = lanes(shown, scale, handles.as_of, handles.known_at)
@@ -96,7 +96,7 @@ def _behind(engine: Engine, query: str, answer: Recall) -> Sequence[Memory]:
     options: RecallOptions = {"limit": WIDELY, "as_of": EVER, "known_at": EVER}
     ever = Trial(engine, query, options, QUICK, {}).recall()
     found = list({item.memory.id: item.memory for item in (*answer.items, *ever.items)}.values())
-    said = [one for one in found if one.fact is None and one.version_of is None][:SAID]
+    said = [memory for memory in found if memory.fact is None and memory.version_of is None][:SAID]
     return [*facts_behind(engine, found), *said]
 
 
@@ -122,10 +122,10 @@ class _Handles:
 
 def _closely(facts: Sequence[Memory], id: str | None, scale: Scale) -> dict[str, Any]:
     """One fact and the other values of its relation, on both clocks."""
-    chosen = next((one for one in facts if one.id == id), None)
+    chosen = next((fact for fact in facts if fact.id == id), None)
     if chosen is None or chosen.fact is None:
         return {"chosen": None}
     slot = (chosen.fact.subject, chosen.fact.relation)
-    same = [one for one in facts if one.fact is not None and (one.fact.subject, one.fact.relation) == slot]
+    same = [fact for fact in facts if fact.fact is not None and (fact.fact.subject, fact.fact.relation) == slot]
     ordered = sorted(same, key=lambda one: (one.times.valid_from, one.id))
     return {"chosen": chosen, "values": ordered, "patches": patches(ordered, scale)}

@@ -142,7 +142,7 @@ async def remember(call: WriteCall, body: RememberBody) -> Any:
 @router.post("/memories/batch", status_code=201, response_model=answer_of(Verbs.remember_many))
 async def remember_many(call: WriteCall, body: RememberManyBody) -> Any:
     """Keep many memories. An invalid one is refused before its batch is written."""
-    given = [one.given() for one in body.memories]
+    given = [memory.given() for memory in body.memories]
     return await call.answer(lambda engine: _items(engine.remember_many(given)), makes=True)
 
 
@@ -256,7 +256,7 @@ def _items(memories: Sequence[Memory]) -> dict[str, Any]:
 def _looked_up(engine: Engine, ids: list[str]) -> dict[str, Any]:
     found = engine.get(ids)
     missing = [id for id, one in zip(ids, found, strict=True) if one is None]
-    return {"items": [one for one in found if one is not None], "missing": missing}
+    return {"items": [memory for memory in found if memory is not None], "missing": missing}
 
 
 def _known(engine: Engine, id: str) -> Memory:
@@ -355,7 +355,7 @@ async def why_not(call: ReadCall, body: ExplainBody) -> Any:
 @recall_router.get("/recipes", response_model=list[RecipeData])
 async def recipes(call: ReadCall) -> Any:
     """The recipes of this space, as their stages and parameters."""
-    return await call.answer(lambda engine: [recipe_to_data(one) for one in engine.recipes.values()])
+    return await call.answer(lambda engine: [recipe_to_data(recipe) for recipe in engine.recipes.values()])
 
 
 @recall_router.post("/feedback", response_model=answer_of(Verbs.feedback))
