@@ -74,7 +74,7 @@ def splits(sets: dict[str, Dataset]) -> Iterator[Split]:
     """Every other conversation to fit on, the others held out; LoCoMo and RealTalk are people, BEAM's are chats."""
     for name, first in (("fit", 0), ("held-out", 1)):
         for kind, members in (("people", ("locomo", "realtalk")), ("chats", ("beam",))):
-            yield Split(f"{kind}-{name}", tuple(one for member in members for one in half(sets[member], first)))
+            yield Split(f"{kind}-{name}", tuple(group for member in members for group in half(sets[member], first)))
 
 
 def half(dataset: Dataset, first: int) -> tuple[Group, ...]:
@@ -94,16 +94,20 @@ def space_of(own: Sequence[Group], size: int, others: Sequence[Group], texts: Se
     """Some conversations as one group, cut or filled up to `size` texts; gold is never cut."""
     draw = random.Random(SEED)
     names = {group.name for group in own}
-    documents = [one for group in own for one in group.documents]
+    documents = [document for group in own for document in group.documents]
     questions = tuple(question for group in own for question in group.questions)
     gold = {id for question in questions for id in question.gold}
-    strangers = [one for group in others if group.name not in names for one in group.documents]
-    kept = some([one for one in documents if one.id not in gold], size - len(gold), draw)
+    strangers = [document for group in others if group.name not in names for document in group.documents]
+    kept = some([document for document in documents if document.id not in gold], size - len(gold), draw)
     filled = some(strangers, size - len(documents), draw)
     more = [Document(f"text/{place}", text) for place, text in enumerate(texts)]
     rest = more[: max(0, size - len(documents) - len(filled))]
-    chosen = {one.id for one in kept} | gold
-    return Group("+".join(sorted(names)), (*rest, *filled, *(one for one in documents if one.id in chosen)), questions)
+    chosen = {document.id for document in kept} | gold
+    return Group(
+        "+".join(sorted(names)),
+        (*rest, *filled, *(document for document in documents if document.id in chosen)),
+        questions,
+    )
 
 
 def some(documents: Sequence[Document], wanted: int, draw: random.Random) -> list[Document]:
@@ -158,19 +162,19 @@ class Sweep(Stage):
             cut = {name: Found(found.hits[: hits or pool]) for name, found in draft.found.items()}
             stages = (replace(self.fusion, keep=pool, adaptive=False), *self.scoring)
             pooled = through(stages, replace(draft, found=cut), env)
-            telling = {one.memory.id for one in self.noise(pooled, env).candidates}
+            telling = {candidate.memory.id for candidate in self.noise(pooled, env).candidates}
             items = dict(self._items(pooled.candidates, telling, env))
             self.trials.append(Trial(hits, pool, pooled.candidates, items))
         return draft
 
     def _items(self, candidates: Sequence[Candidate], telling: set[str], env: Env) -> Iterator[Any]:
-        ids = [one.memory.id for one in candidates]
+        ids = [candidate.memory.id for candidate in candidates]
         vectors = env.view.vectors(ids)
         assert env.embedder is not None
         rows = np.stack([vectors.get(id, np.zeros(env.embedder.dim, np.float32)) for id in ids])
         cosines, quiet = rows @ rows.T, [id not in telling for id in ids]
         for minimum in MINIMA:
-            scores = np.array([one.score for one in candidates if one.score >= minimum])
+            scores = np.array([candidate.score for candidate in candidates if candidate.score >= minimum])
             order = first_diverse(scores, cosines, quiet, self.mmr.balance)
             yield minimum, [candidates[number].memory for number in order]
 
@@ -224,15 +228,15 @@ class Tally:
         """Count one question."""
         wanted = {id for id, grade in question.gold.items() if grade > 0}
         found: set[str] = set()
-        for one in trial.candidates:
-            right = wanted.intersection(documents.of(one.memory))
-            (self.gold if right else self.noise).append(one.score)
-            if right and "reranker" in one.parts:
-                self.read.append(one.parts["reranker"])
+        for candidate in trial.candidates:
+            right = wanted.intersection(documents.of(candidate.memory))
+            (self.gold if right else self.noise).append(candidate.score)
+            if right and "reranker" in candidate.parts:
+                self.read.append(candidate.parts["reranker"])
             found |= right
         self.pooled.append(len(found) / len(wanted))
         for minimum, items in trial.items.items():
-            figures = judge([id for one in items for id in documents.of(one)], question.gold)
+            figures = judge([id for memory in items for id in documents.of(memory)], question.gold)
             self.recall[minimum].append(figures["recall@10"])
             if not minimum:
                 self.any5.append(figures["any@5"])
@@ -248,7 +252,7 @@ class Tally:
             "candidates": round((len(gold) + len(noise)) / len(self.pooled), 1),
             "highest_minimum": highest,
             "noise_below_it": round(float((noise < highest).mean()), 4),
-            "gold_read_below_03": round(fmean(one < 0.3 for one in self.read), 4) if self.read else None,
+            "gold_read_below_03": round(fmean(value < 0.3 for value in self.read), 4) if self.read else None,
             "by_minimum": {
                 "recall@10": [round(fmean(self.recall[minimum]), 4) for minimum in MINIMA],
                 "gold_dropped": [round(float((gold < minimum).mean()), 4) for minimum in MINIMA],
@@ -302,7 +306,7 @@ class World:
 def world(data: Path, texts: Path | None, cache: Path) -> World:
     """The datasets, the model and what else to fill up with."""
     sets = {name: datasets.load(data / name) for name in QUESTIONS}
-    others = tuple(group for one in sets.values() for group in one.groups)
+    others = tuple(group for chosen_set in sets.values() for group in chosen_set.groups)
     lines = tuple(texts.read_text(encoding="utf-8").splitlines()) if texts else ()
     local, reranker = embedders.build("local"), rerankers.build("auto")
     assert local is not None
@@ -324,18 +328,18 @@ def fixed() -> Pipeline:
 def checked(split: Split, size: int, world: World) -> dict[str, Any]:
     """Both recipes as they ship, over the same questions."""
     recipes = (fixed(), MNEMO)
-    runs: dict[str, list[Answer]] = {one.name: [] for one in recipes}
+    runs: dict[str, list[Answer]] = {recipe.name: [] for recipe in recipes}
     gold: dict[tuple[str, str], Mapping[str, float]] = {}
     memories, worked = list[int](), dict.fromkeys(runs, 0.0)
     for group in spaces(split, size, world.others, world.texts):
-        gold |= {(group.name, one.id): one.gold for one in group.questions}
+        gold |= {(group.name, question.id): question.gold for question in group.questions}
         with Space(group, recipes, world.setup) as space:
             for name in runs:
                 started = process_time()
                 runs[name] += space.answers(name, lambda _more: None)
                 worked[name] += process_time() - started
             memories.append(space.engine.store.view().size)
-    figures = {name: [judge(one.ranked, gold[one.group, one.question]) for one in runs[name]] for name in runs}
+    figures = {name: [judge(run.ranked, gold[run.group, run.question]) for run in runs[name]] for name in runs}
     return {
         **{"split": split.name, "texts": size, "memories": round(fmean(memories)), "queries": len(gold)},
         **{name: summed(runs[name], figures[name], worked[name]) for name in runs},
@@ -346,10 +350,10 @@ def checked(split: Split, size: int, world: World) -> dict[str, Any]:
 def summed(answers: Sequence[Answer], figures: Sequence[Figures], worked: float) -> dict[str, float]:
     """What a recipe found, and what it cost: time on the clock, and time that processors worked."""
     return {
-        **{name: round(fmean(one[name] for one in figures), 4) for name in ("recall@10", "any@5")},
-        "items": round(fmean(len(one.ranked) for one in answers), 2),
-        "tokens": round(fmean(one.tokens for one in answers)),
-        "p50_ms": round(median(one.ms for one in answers), 1),
+        **{name: round(fmean(figure[name] for figure in figures), 4) for name in ("recall@10", "any@5")},
+        "items": round(fmean(len(answer.ranked) for answer in answers), 2),
+        "tokens": round(fmean(answer.tokens for answer in answers)),
+        "p50_ms": round(median(answer.ms for answer in answers), 1),
         "work_ms": round(1000 * worked / len(answers), 1),
     }
 
@@ -358,7 +362,7 @@ def compared(
     name: str, first: Sequence[Mapping[str, float]], second: Sequence[Mapping[str, float]]
 ) -> dict[str, float]:
     """What the second has more, with its 95 % interval and the p value of a paired test."""
-    found = compare([one[name] for one in first], [one[name] for one in second])
+    found = compare([record[name] for record in first], [record[name] for record in second])
     difference = found.difference
     return {
         **{"difference": round(difference.mean, 4), "low": round(difference.low, 4), "high": round(difference.high, 4)},
@@ -397,7 +401,7 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS, help="the file of figures")
     given = parser.parse_args()
     everything = world(given.data, given.texts, given.cache)
-    wanted = [one for one in everything.splits if one.name in given.splits]
+    wanted = [part for part in everything.splits if part.name in given.splits]
     for size, split in product(given.sizes, wanted):
         measured = swept(split, size, everything) if given.task == "sweep" else [checked(split, size, everything)]
         rows = list(measured)

@@ -45,13 +45,13 @@ class Curve:
 
     def at(self, pool: float, figure: str) -> float:
         """A figure between the pools that were measured, straight over the logarithm of the pool."""
-        values = [one[figure] for one in self.points]
-        return float(np.interp(log2(max(pool, LIMIT)), [log2(one) for one in self.pools], values))
+        values = [point[figure] for point in self.points]
+        return float(np.interp(log2(max(pool, LIMIT)), [log2(size) for size in self.pools], values))
 
     def dropped(self, pool: float, minimum: float, minima: Sequence[float], of: str) -> float:
         """The share of the candidates, of gold or noise, that a minimum drops; straight between those measured."""
-        shares = [float(np.interp(minimum, minima, one["by_minimum"][f"{of}_dropped"])) for one in self.points]
-        return float(np.interp(log2(max(pool, LIMIT)), [log2(one) for one in self.pools], shares))
+        shares = [float(np.interp(minimum, minima, point["by_minimum"][f"{of}_dropped"])) for point in self.points]
+        return float(np.interp(log2(max(pool, LIMIT)), [log2(size) for size in self.pools], shares))
 
     def quality(self, pool: float) -> float:
         """The mean of recall@10 and any@5."""
@@ -87,7 +87,7 @@ def fitted_pool(measured: Sequence[Curve]) -> list[tuple[float, float, float]]:
     """Mean quality, `first` and `more`, the best first; of equals the narrower."""
 
     def quality(first: float, more: float) -> float:
-        return fmean(one.quality(FIXED_POOL * (first + more * doublings(one.memories))) for one in measured)
+        return fmean(curve.quality(FIXED_POOL * (first + more * doublings(curve.memories))) for curve in measured)
 
     tried = [(quality(first, more), first, more) for first, more in product(FIRSTS, MORES)]
     return sorted(tried, key=lambda one: (-round(one[0], 4), one[1] + one[2]))
@@ -98,8 +98,8 @@ def fitted_minimum(measured: Sequence[Curve], minima: Sequence[float]) -> float:
 
     def lost(less: float) -> float:
         return fmean(
-            one.dropped(shipped_pool(one), FIXED_MINIMUM * (1 - less * doublings(one.memories)), minima, "gold")
-            for one in measured
+            curve.dropped(shipped_pool(curve), FIXED_MINIMUM * (1 - less * doublings(curve.memories)), minima, "gold")
+            for curve in measured
         )
 
     return next((less for less in LESSES if lost(less) <= GOLD_LOST), LESSES[-1])
@@ -117,13 +117,13 @@ def told(results: dict[str, Any]) -> Iterator[str]:
     yield from (f"{quality:.4f} {first:.2f} {more:.2f}" for quality, first, more in fitted_pool(measured)[:10])
     yield f"less {fitted_minimum(measured, minima):.2f}"
     yield "split memories | pool, best | quality: fixed, shipped, best | minimum | gold, noise below it and below 0.3"
-    for one in measured:
-        pool, minimum = shipped_pool(one), FIXED_MINIMUM * minimum_share(one.memories)
-        quality = " ".join(f"{one.quality(at):.4f}" for at in (FIXED_POOL, pool, one.best()))
+    for curve in measured:
+        pool, minimum = shipped_pool(curve), FIXED_MINIMUM * minimum_share(curve.memories)
+        quality = " ".join(f"{curve.quality(at):.4f}" for at in (FIXED_POOL, pool, curve.best()))
         dropped = " ".join(
-            f"{one.dropped(pool, at, minima, of):.4f}" for at in (minimum, FIXED_MINIMUM) for of in ("gold", "noise")
+            f"{curve.dropped(pool, at, minima, of):.4f}" for at in (minimum, FIXED_MINIMUM) for of in ("gold", "noise")
         )
-        yield f"{one.split} {one.memories} | {pool} {one.best():g} | {quality} | {minimum:.3f} | {dropped}"
+        yield f"{curve.split} {curve.memories} | {pool} {curve.best():g} | {quality} | {minimum:.3f} | {dropped}"
 
 
 # The plot
@@ -153,13 +153,15 @@ class Panel:
     def frame(self, title: str, below: str, ticks: Sequence[float], levels: Sequence[float], shown: str) -> Markup:
         """Title, axes and their figures."""
         bottom = self.top + self.height
-        uprights = [text(self.x(one), bottom + 16, f"{one:,g}", "middle") for one in ticks]
+        uprights = [text(self.x(tick), bottom + 16, f"{tick:,g}", "middle") for tick in ticks]
         lines = [
             concat(
-                tag("line", x1=self.left, x2=self.left + self.width, y1=self.y(one), y2=self.y(one), stroke="#8884"),
-                text(self.left - 6, self.y(one) + 4, format(one, shown), "end"),
+                tag(
+                    "line", x1=self.left, x2=self.left + self.width, y1=self.y(level), y2=self.y(level), stroke="#8884"
+                ),
+                text(self.left - 6, self.y(level) + 4, format(level, shown), "end"),
             )
-            for one in levels
+            for level in levels
         ]
         middle = self.left + self.width / 2
         return concat(*lines, *uprights, text(middle, 16, title, "middle"), text(middle, bottom + 36, below, "middle"))
@@ -215,13 +217,13 @@ def pools(measured: Sequence[Curve]) -> Markup:
     return _by_size(
         Panel(400, (SMALLEST, LARGEST), (0, 75)), "pool: formula, and what is near the best",
         (0, 15, 30, 45, 60, 75), "g", lambda size: FIXED_POOL * pool_share(size),
-        [(one.memories, *one.good()) for one in measured],
+        [(curve.memories, *curve.good()) for curve in measured],
     )  # fmt: skip
 
 
 def minima(measured: Sequence[Curve]) -> Markup:
     """The third panel."""
-    kept = [one.at(shipped_pool(one), "highest_minimum") for one in measured]
+    kept = [curve.at(shipped_pool(curve), "highest_minimum") for curve in measured]
     return _by_size(
         Panel(740, (SMALLEST, LARGEST), (0, 0.5)), "minimum: formula, and what keeps 99 % of gold",
         (0, 0.1, 0.2, 0.3, 0.4, 0.5), ".1f", lambda size: FIXED_MINIMUM * minimum_share(size),
@@ -242,7 +244,7 @@ def _by_size(
     marks = [
         concat(
             panel.line([(size, low), (size, high)], COLOURS[3]),
-            *(panel.dot(size, one, COLOURS[3]) for one in (low, high)),
+            *(panel.dot(size, value, COLOURS[3]) for value in (low, high)),
         )
         for size, low, high in ((min(size, LARGEST), low, high) for size, low, high in ranges)
     ]

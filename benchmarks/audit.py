@@ -306,13 +306,13 @@ def print_table(world: World, findings: Sequence[Finding]) -> None:
     for kind in AUDIT_KINDS:
         own = [finding for finding in findings if finding.kind == kind]
         wanted = world.planted[kind]
-        alike = wanted if kind not in REPEATS else set[str]().union(*(world.planted[one] for one in REPEATS))
-        own += [one for one in findings if kind in REPEATS and one.kind in REPEATS and one.kind != kind]
+        alike = wanted if kind not in REPEATS else set[str]().union(*(world.planted[repeat] for repeat in REPEATS))
+        own += [found for found in findings if kind in REPEATS and found.kind in REPEATS and found.kind != kind]
         hit = wanted & {id for finding in own for id in finding.ids}
         found = len(hit) + sum(_named(finding) for finding in own if not finding.ids)
         false = [finding for finding in own if finding.kind == kind and finding.ids and alike.isdisjoint(finding.ids)]
         in_updates = sum(not world.updates.isdisjoint(finding.ids) for finding in false)
-        in_others = sum(world.updates.isdisjoint(one.ids) and not others.isdisjoint(one.ids) for one in false)
+        in_others = sum(world.updates.isdisjoint(found.ids) and not others.isdisjoint(found.ids) for found in false)
         pair = 2 if kind == "contradiction" else 1
         turns = len(false) - in_updates - in_others
         print_row(kind, len(wanted) // pair, found // pair, turns, in_updates, in_others)
@@ -364,7 +364,7 @@ def mended(world: World, findings: Sequence[Finding]) -> None:
     report = apply_fixes(report, world.store, StoreEmbedder(FakeEmbedder(), world.store))
     left = audit(world.store, NOW)
     print(f"Mended {len(report.fixed):,} of {len(findings):,}; then {len(left.findings)} were left: {left.counts}.")
-    final = {id for one in report.findings if one.repair and one.repair.final for id in one.ids}
+    final = {id for finding in report.findings if finding.repair and finding.repair.final for id in finding.ids}
     for entry in reversed(list(report.fixed.values())):
         known = entry_called(world.store, entry)
         if "final" not in known.data:

@@ -83,12 +83,16 @@ def main() -> int:
     parser.add_argument("--expected", type=Path, default=HERE / "expected", help="the experiments")
     given = parser.parse_args()
     experiments = [Experiment.read(file) for file in sorted(given.expected.glob("*.toml"))]
-    if unknown := set(given.names) - {one.name for one in experiments}:
+    if unknown := set(given.names) - {experiment.name for experiment in experiments}:
         parser.error(f"there is no experiment {', '.join(sorted(unknown))}")
-    wanted = [one for one in experiments if (one.name in given.names if given.names else given.all or one.quick)]
+    wanted = [
+        experiment
+        for experiment in experiments
+        if (experiment.name in given.names if given.names else given.all or experiment.quick)
+    ]
     if not wanted:
         parser.error(f"there is no experiment in {given.expected}")
-    return 0 if all([check(one, given.data) for one in wanted]) else 1
+    return 0 if all([check(experiment, given.data) for experiment in wanted]) else 1
 
 
 if __name__ == "__main__":

@@ -144,7 +144,7 @@ def payload(verb: str, folder: Path) -> str:
     if not verb.startswith("hook "):
         return ""
     transcript = folder / "transcript.jsonl"
-    transcript.write_text("".join(f"{json.dumps({'message': one, 'role': one['role']})}\n" for one in TRANSCRIPT))
+    transcript.write_text("".join(f"{json.dumps({'message': turn, 'role': turn['role']})}\n" for turn in TRANSCRIPT))
     said = {"prompt": "/clear"} if verb.endswith("a command") else HOOKS[verb.removeprefix("hook ")]
     return json.dumps({"session_id": "s", "cwd": str(folder), "transcript_path": str(transcript), **said})
 

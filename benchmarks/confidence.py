@@ -41,8 +41,8 @@ from memorist_bench.model import Dataset, Document, Group, Question
 from memorist_bench.space import Setup, Space
 
 RECIPE = RECIPES["memorist"]
-[JUDGE] = [one for one in RECIPE.stages if isinstance(one, Judge)]
-[CONFIDENCE] = [one for one in RECIPE.stages if isinstance(one, Confidence)]
+[JUDGE] = [stage for stage in RECIPE.stages if isinstance(stage, Judge)]
+[CONFIDENCE] = [stage for stage in RECIPE.stages if isinstance(stage, Confidence)]
 HELD = "worlds"
 MOST, DEPTH, OWN, ELSEWHERE, UNRELATED = 60, 60, "own", "elsewhere", "unrelated"
 AWAY = 5
@@ -75,7 +75,7 @@ def main() -> None:
     arguments.add_argument("--worlds", type=int, default=None, metavar="N", help="only the first worlds")
     given = arguments.parse_args()
     given.folder.mkdir(parents=True, exist_ok=True)
-    worlds, *sets = (recorded(given.folder, one, given.worlds) for one in (HELD, *given.data))
+    worlds, *sets = (recorded(given.folder, name, given.worlds) for name in (HELD, *given.data))
     if given.step == "diagram":
         return diagram(crossed(worlds))
     judge, confidence = fit(worlds) if given.step == "fit" else (JUDGE, CONFIDENCE)
@@ -128,7 +128,7 @@ def recorded(folder: Path, source: str, most: int | None) -> list[Row]:
         part.write_text("".join(f"{json.dumps(row)}\n" for row in answers(dataset)), "utf-8")
         part.rename(file)
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
-    return [row for row in rows if any(ANSWERS in one["found"] for one in row["items"])]
+    return [row for row in rows if any(ANSWERS in item["found"] for item in row["items"])]
 
 
 def answers(dataset: Dataset) -> Iterator[Row]:
@@ -137,8 +137,12 @@ def answers(dataset: Dataset) -> Iterator[Row]:
     draw = random.Random(7)
     for group in dataset.groups:
         own = group.questions if len(group.questions) <= MOST else draw.sample(group.questions, MOST)
-        others = [one for away in dataset.groups if away is not group for one in away.questions if one.gold]
-        wrong = [replace(one, gold={}, at=None, as_of=None) for one in draw.sample(others, min(AWAY, len(others)))]
+        others = [
+            question for away in dataset.groups if away is not group for question in away.questions if question.gold
+        ]
+        wrong = [
+            replace(question, gold={}, at=None, as_of=None) for question in draw.sample(others, min(AWAY, len(others)))
+        ]
         none = [Question(text, text, {}) for text in GENERAL]
         with Space(group, [RECIPE], setup) as space:
             for kind, asked in ((OWN, own), (ELSEWHERE, wrong), (UNRELATED, none)):
@@ -150,8 +154,8 @@ def recalled(space: Space, question: Question) -> Row:
     """A recall as a line of the record."""
     found = space.recall(question, RECIPE.name)
     gold = {id for id, grade in question.gold.items() if grade > 0} if question.answerable else set[str]()
-    named = asked_about(question_in(question.text), [one.memory.origin.speaker for one in found.items])
-    others = of_others([Candidate(one.memory, one.score) for one in found.items], named)
+    named = asked_about(question_in(question.text), [item.memory.origin.speaker for item in found.items])
+    others = of_others([Candidate(item.memory, item.score) for item in found.items], named)
     items = [
         {
             "found": {name: (item.signals[name].score, item.signals[name].norm) for name in USED & set(item.signals)},
@@ -170,14 +174,14 @@ USED = {"vector", *JUDGE.weights}
 
 
 def evidence(row: Row) -> list[dict[str, Evidence]]:
-    return [{name: Evidence(1, *pair) for name, pair in one["found"].items()} for one in row["items"]]
+    return [{name: Evidence(1, *pair) for name, pair in item["found"].items()} for item in row["items"]]
 
 
 def stated(rows: Sequence[Row], judge: Judge, confidence: Confidence) -> list[Row]:
     """The lines with their probabilities and confidence."""
     said: list[Row] = []
     for row in rows:
-        chances = judge.probabilities(evidence(row), [one["other"] for one in row["items"]])
+        chances = judge.probabilities(evidence(row), [item["other"] for item in row["items"]])
         said.append(row | {"chances": chances, "confidence": confidence_of(chances[:FIRST], confidence.apart)})
     return said
 
@@ -216,7 +220,7 @@ def fitted(rows: Sequence[Row]) -> tuple[Judge, Confidence]:
     judged = [row for row in stated(rows, judge, CONFIDENCE) if row["kind"] == OWN]
     best = min(np.arange(1.0, 4.05, 0.2), key=lambda apart: surprise(judged, float(apart)))
     confidence = replace(CONFIDENCE, apart=round(float(best), 1))
-    sure = [one["confidence"] for one in stated(rows, judge, confidence) if one["answerable"]]
+    sure = [row["confidence"] for row in stated(rows, judge, confidence) if row["answerable"]]
     return judge, replace(confidence, least=floor(100 * np.quantile(sure, WRONGLY)) / 100)
 
 
@@ -232,7 +236,7 @@ def regression(rows: Sequence[Row], steps: int = 30) -> tuple[float, dict[str, f
         slope = inputs.T @ (chance - truth) + 1e-3 * weights
         bend = (inputs * (chance * (1 - chance))[:, None]).T @ inputs + 1e-3 * np.eye(len(weights))
         weights = weights - np.linalg.solve(bend, slope)
-    bias, fall, far, *rest = (round(float(one), 2) for one in weights)
+    bias, fall, far, *rest = (round(float(weight), 2) for weight in weights)
     return bias, dict(zip(names, rest, strict=True)), fall, far
 
 
@@ -250,7 +254,7 @@ def features(row: Row, names: Sequence[str]) -> Floats:
 
 
 def loss(row: Row) -> float:
-    return JUDGE.of_others(evidence(row), [one["other"] for one in row["items"]])
+    return JUDGE.of_others(evidence(row), [item["other"] for item in row["items"]])
 
 
 def surprise(rows: Sequence[Row], apart: float) -> float:

@@ -66,8 +66,10 @@ def chats(data: Path) -> Iterator[Turn]:
 
 def worlds(data: Path) -> Iterator[Turn]:
     for file in sorted((data / "everyday").glob("world-*.json")):
-        for one in json.loads(file.read_text(encoding="utf-8"))["memories"]:
-            yield Turn(one["text"], one.get("speaker") or "Me", datetime.fromisoformat(one.get("at") or "2024-06-03"))
+        for memory in json.loads(file.read_text(encoding="utf-8"))["memories"]:
+            yield Turn(
+                memory["text"], memory.get("speaker") or "Me", datetime.fromisoformat(memory.get("at") or "2024-06-03")
+            )
     for file in sorted((ROOT / "training" / "everyday" / "worlds").glob("*.txt")):
         for line in file.read_text(encoding="utf-8").splitlines():
             if found := _LINE.match(line):
@@ -109,12 +111,12 @@ def show_rules(data: Path) -> None:
     """The table of rules: the judged facts of each by kind of text, and how many are right."""
     verdicts, counts = judged(), defaultdict[str, Counter[str]](Counter)
     for kind, texts in KINDS.items():
-        for one in {key(one): one for turn in texts(data) for one in said(turn)}.values():
-            counts[one.rule].update((kind, verdicts.get(key(one), "unjudged")))
+        for fact in {key(fact): fact for turn in texts(data) for fact in said(turn)}.values():
+            counts[fact.rule].update((kind, verdicts.get(key(fact), "unjudged")))
     for name in labelled.FRESH:
         for message in labelled.messages(labelled.FOLDER / f"{name}.txt"):
-            for one, verdict in message.judged():
-                counts[one.rule].update(("messages with traps", verdict))
+            for fact, verdict in message.judged():
+                counts[fact.rule].update(("messages with traps", verdict))
     kinds = (*KINDS, "messages with traps")
     print(f"| rule | {' | '.join(kinds)} | right | roughly | wrong |")
     print("|---" * (len(kinds) + 4) + "|")
@@ -130,7 +132,7 @@ def show_rules(data: Path) -> None:
 
 def show_unjudged(data: Path) -> None:
     known = judged()
-    found = {key(one): one for texts in KINDS.values() for turn in texts(data) for one in said(turn)}
+    found = {key(saying): saying for texts in KINDS.values() for turn in texts(data) for saying in said(turn)}
     new = [(name, one) for name, one in found.items() if name not in known]
     random.Random(SEED).shuffle(new)
     for name, one in new:

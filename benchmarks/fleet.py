@@ -170,7 +170,7 @@ class Load:
         drawn = random.Random(self.seed)
         weights = [drawn.lognormvariate(0, self.spread) for _ in range(self.spaces)]
         each = self.memories / sum(weights)
-        return [max(1, round(one * each)) for one in weights]
+        return [max(1, round(weight * each)) for weight in weights]
 
     def arrivals(self, sizes: Sequence[int]) -> Iterator[Request]:
         """The requests in the order in which they come."""
@@ -204,17 +204,17 @@ def simulate(load: Load, costs: Costs, place: Place, workers: int, *, affinity: 
     warm = len(requests) // 2
     for number, request in enumerate(requests):
         if number == warm:
-            for one in staff:
-                one.busy, one.loads = 0.0, 0
+            for person in staff:
+                person.busy, person.loads = 0.0, 0
         chosen = staff[(_scattered(request.space) if affinity else number) % workers]
         end = chosen.serve(request, written[request.space])
         written[request.space] += request.writes
         if number >= warm:
             outcome.waits.append(end - request.at)
     lasted = requests[-1].at - requests[warm].at
-    outcome.busy = sum(one.busy for one in staff) / (lasted * workers * place.cores)
-    outcome.loads = sum(one.loads for one in staff)
-    outcome.bytes = fmean(one.bytes for one in staff)
+    outcome.busy = sum(person.busy for person in staff) / (lasted * workers * place.cores)
+    outcome.loads = sum(person.loads for person in staff)
+    outcome.bytes = fmean(person.bytes for person in staff)
     return outcome
 
 

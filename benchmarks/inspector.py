@@ -56,11 +56,13 @@ LASTS = """
     Adler Berg Cohen Dahl Eriksen Falk Garcia Hansen Ito Jensen Klein Lund Moreau Novak Olsen Patel Quist Rossi Silva
     Tanaka
 """.split()
-PEOPLE = [f"{one} {other}" for other in LASTS for one in FIRSTS]
+PEOPLE = [f"{text} {other}" for other in LASTS for text in FIRSTS]
 CITIES = """
     Oslo Bergen Paris London Berlin Madrid Rome Vienna Prague Lisbon Dublin Athens Warsaw Zurich Lyon Milan Porto Turin
 """.split()
-FIRMS = [f"{one} {other}" for one in ("Acme", "Globex", "Initech", "Umbrella", "Hooli") for other in ("Labs", "Foods")]
+FIRMS = [
+    f"{first} {other}" for first in ("Acme", "Globex", "Initech", "Umbrella", "Hooli") for other in ("Labs", "Foods")
+]
 THINGS = (
     "kettle lamp report invoice server pump piano bicycle garden roof contract budget deploy backup meeting".split()
 )
@@ -109,7 +111,7 @@ def fill(file: Path, size: int) -> None:
         ids: list[str] = []
         for start in range(0, size, 2_500):
             turns = [turn(number, size, dice) for number in range(start, min(size, start + 2_500))]
-            ids += [one.id for one in engine.remember_many(turns) if one.id]
+            ids += [kept.id for kept in engine.remember_many(turns) if kept.id]
             print(f"{len(ids):,} turns, {time.process_time() - began:.0f} s of processor time", flush=True)
         runs(engine, dice, size // TURNS_PER_RUN)
         changes(engine, dice.sample(ids, 140))
@@ -216,7 +218,7 @@ def subjects(file: Path) -> dict[str, str]:
     """Memories to look at: one that is no fact, one that was rated, and a fact."""
     with memorist.open(file, config={}, background=False) as engine:
         plain = engine.list(1, kinds=["episodic"], max_classification=1).items[0]
-        rated = next(one for one in engine.journal(None, None, 500) if one.verb == "feedback").subjects[0]
+        rated = next(entry for entry in engine.journal(None, None, 500) if entry.verb == "feedback").subjects[0]
         engine.store.view()  # closing writes its file, as it does after every large change
         return {"plain": plain.id, "rated": rated, "fact": engine.history(HUB)[0].id}
 
@@ -368,7 +370,11 @@ def served(db: str) -> Generator[tuple[str, subprocess.Popen[bytes]]]:
 def report(found: Mapping[str, Mapping[Page, Measured]], *, keeping: bool) -> None:
     """The table, pages that differ between the stores, and pages that failed."""
     stores = list(found)
-    columns = ["view", "page", *(f"{store}: {one}" for store in stores for one in ("first ms", "warm", "processor"))]
+    columns = [
+        "view",
+        "page",
+        *(f"{store}: {measure}" for store in stores for measure in ("first ms", "warm", "processor")),
+    ]
     rows = [
         [page.view, page.name, *(f"{n:,.0f}" for store in stores for n in found[store][page].figures)]
         for page in found[stores[0]]

@@ -166,7 +166,7 @@ def measured(count: int, length: int, vocabulary: int) -> Iterator[tuple[str, fl
     with tempfile.TemporaryDirectory() as folder:
         ours, fts5 = Ours(Path(folder)), Fts5(Path(folder))
         ours.keep(made.rows)
-        mine, theirs = (processor_time(partial(one.build, made.rows)) for one in (ours, fts5))
+        mine, theirs = (processor_time(partial(index.build, made.rows)) for index in (ours, fts5))
         yield "build, s", mine, theirs, ""
         for kind in KINDS:
             asked = queries(kind, made.vocabulary)

@@ -33,8 +33,8 @@ class Message:
 
     def judged(self) -> Iterator[tuple[Statement, Verdict]]:
         """What the rules find in it, with the verdict of each."""
-        for one in statements(self.text, speaker=SPEAKER, at=AT):
-            yield one, self.facts.get(one.fact, "wrong")
+        for statement in statements(self.text, speaker=SPEAKER, at=AT):
+            yield statement, self.facts.get(statement.fact, "wrong")
 
 
 def messages(file: Path) -> Iterator[Message]:

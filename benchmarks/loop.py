@@ -42,13 +42,13 @@ def main() -> None:
     arguments.add_argument("--questions", type=int, metavar="N", help="at most so many per group")
     arguments.add_argument("--json", type=Path, metavar="FILE", help="what came first for each question")
     given = arguments.parse_args()
-    groups = [one for one in _groups(given.path) if one.documents]
-    rows = [row for one in groups for row in _asked_twice(one, given.recipe, given.asker, given.questions)]
+    groups = [group for group in _groups(given.path) if group.documents]
+    rows = [row for group in groups for row in _asked_twice(group, given.recipe, given.asker, given.questions)]
     print("| | questions | right@1 | right@5 | a question first | an echo first | said twice |")
     print("|---|---|---|---|---|---|---|")
     for turn in ("first", "again"):
-        known = [one for one in rows if one["pass"] == turn]
-        shares = [_share([one[name] for one in known]) for name in ("right@1", "right@5", "asked", "echo", "twice")]
+        known = [row for row in rows if row["pass"] == turn]
+        shares = [_share([row[name] for row in known]) for name in ("right@1", "right@5", "asked", "echo", "twice")]
         print("|", " | ".join([turn, str(len(known)), *shares]), "|")
     if given.json:
         given.json.write_text(json.dumps(rows, ensure_ascii=False, indent=1), encoding="utf-8")
@@ -68,14 +68,20 @@ def _share(found: Sequence[bool]) -> str:
 
 def _asked_twice(group: Group, recipe: str, names_asker: bool, most: int | None) -> Iterator[Row]:
     """The questions of a group that have an answer, first and again."""
-    questions = [one for one in group.questions if one.answerable and one.gold and one.as_of is None][:most]
-    begin = max([one.at for one in (*group.documents, *questions) if one.at], default=datetime(2024, 1, 1, tzinfo=UTC))
+    questions = [
+        question for question in group.questions if question.answerable and question.gold and question.as_of is None
+    ][:most]
+    begin = max(
+        [document.at for document in (*group.documents, *questions) if document.at],
+        default=datetime(2024, 1, 1, tzinfo=UTC),
+    )
     clock, asker = FakeClock(begin + timedelta(days=1)), _asker(group.documents)
     with tempfile.TemporaryDirectory() as folder, memorist.open(Path(folder) / "loop.db", clock=clock) as memory:
         kept = [
-            memory.remember(one.text, at=one.at, speaker=one.speaker, session=one.session).id for one in group.documents
+            memory.remember(document.text, at=document.at, speaker=document.speaker, session=document.session).id
+            for document in group.documents
         ]
-        names = dict(zip(kept, (one.id for one in group.documents), strict=True))
+        names = dict(zip(kept, (document.id for document in group.documents), strict=True))
         for turn in ("first", "again"):
             for number, one in enumerate(questions):
                 clock.advance(timedelta(minutes=1))
@@ -93,22 +99,26 @@ def _asked_twice(group: Group, recipe: str, names_asker: bool, most: int | None)
 
 def _asker(documents: Sequence[Document]) -> str:
     """The speaker of most documents; a plain user where nobody is named."""
-    said = Counter(one.speaker for one in documents if one.speaker and one.speaker.lower() not in (ASSISTANT, "agent"))
+    said = Counter(
+        document.speaker
+        for document in documents
+        if document.speaker and document.speaker.lower() not in (ASSISTANT, "agent")
+    )
     return said.most_common(1)[0][0] if said else "user"
 
 
 def _judged(found: Recall, names: dict[str, str], gold: set[str]) -> Row:
     """Whether an answer came, and what came before it."""
-    got = [one.memory for one in found.items]
-    right = [names.get(one.id) in gold for one in got]
-    texts = [one.text for one in got[:FIRST]]
+    got = [item.memory for item in found.items]
+    right = [names.get(memory.id) in gold for memory in got]
+    texts = [memory.text for memory in got[:FIRST]]
     stored = bool(got) and got[0].id not in names
     return {
         "right@1": right[:1] == [True],
         "right@5": any(right[:FIRST]),
         "asked": stored and got[0].origin.speaker != ASSISTANT,
         "echo": stored and got[0].origin.speaker == ASSISTANT,
-        "twice": any(one in other for place, other in enumerate(texts) for one in texts[:place] + texts[place + 1 :]),
+        "twice": any(text in other for place, other in enumerate(texts) for text in texts[:place] + texts[place + 1 :]),
         "first": got[0].text if got else None,
     }
 

@@ -74,7 +74,7 @@ def report(folder: Path, size: int) -> None:
 
 def row(size: int, with_file: str, found: dict[str, float], base: float, *more: str) -> None:
     times = [found["open"], found["first"], found["warm"], found["first"] - found["warm"]]
-    shown = [f"{one:,.3f} s" for one in times]
+    shown = [f"{moment:,.3f} s" for moment in times]
     print_row(f"{size:,}", with_file, *shown, f"{found['private']:,.0f} ({base:,.0f})", *(more or ("", "")))
 
 
@@ -150,10 +150,12 @@ def generate(path: Path, size: int) -> None:
     connections = store._connections  # pyright: ignore[reportPrivateUsage]  # a million by `put` take an hour
     with connections.writing() as db:
         (generation,) = next(db.execute("SELECT id FROM generations"))
-        db.execute_many(SQLITE.write.insert_entity, [{"id": one, "name": one, "kind": "person"} for one in people])
+        db.execute_many(
+            SQLITE.write.insert_entity, [{"id": person, "name": person, "kind": "person"} for person in people]
+        )
         db.execute_many(
             SQLITE.write.insert_alias,
-            [{"entity": one, "place": 0, "alias": one, "folded": one.lower()} for one in people],
+            [{"entity": person, "place": 0, "alias": person, "folded": person.lower()} for person in people],
         )
     for start in range(0, size, PAGE):
         count = min(PAGE, size - start)
@@ -204,7 +206,7 @@ def write_page(
         for n, v in enumerate(vectors)
     ]
     db.execute_many(SQLITE.write.insert_vector, data)
-    unique = {(one["source"], one["target"]): one for one in mentions}
+    unique = {(mention["source"], mention["target"]): mention for mention in mentions}
     db.execute_many(SQLITE.write.put_link, list(unique.values()))
     db.execute("UPDATE space SET seq = :seq", {"seq": seq})
 

@@ -89,8 +89,14 @@ def agree(url: str, folder: Path, given: argparse.Namespace) -> None:
 
 def fill(engine: Engine, documents: Sequence[Any]) -> None:
     engine.remember_many(
-        {"text": one.text, "at": one.at or START, "speaker": one.speaker, "session": one.session, "key": one.id}
-        for one in documents
+        {
+            "text": document.text,
+            "at": document.at or START,
+            "speaker": document.speaker,
+            "session": document.session,
+            "key": document.id,
+        }
+        for document in documents
     )
 
 

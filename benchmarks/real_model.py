@@ -63,9 +63,9 @@ def timed(what: str, run: Callable[[], None]) -> None:
 def facts(memory: Engine) -> None:
     """What the model reads out of texts; the rules' facts stand beside them."""
     memory.remember_many([{"text": text, "speaker": who, "at": at} for who, at, text in TEXTS])
-    print("by rules:", *(one.text for one in memory.list(kinds="semantic").items), sep="\n  ")
+    print("by rules:", *(row.text for row in memory.list(kinds="semantic").items), sep="\n  ")
     memory.work()
-    print("with the model:", *(one.text for one in memory.list(kinds="semantic").items), sep="\n  ")
+    print("with the model:", *(row.text for row in memory.list(kinds="semantic").items), sep="\n  ")
     print("left to do:", [(job.attempts, job.error) for job in memory.jobs()])
 
 
@@ -76,8 +76,8 @@ def session(memory: Engine) -> None:
             run.step(step.observation, step.action, step.reward)
         done = run.commit()
     print(done.state, done.by, done.trajectories, dict(done.counts), done.error or "", done.note or "")
-    for one in done.memories:
-        print(f"  {one.kind}: {one.text[:200]}")
+    for row in done.memories:
+        print(f"  {row.kind}: {row.text[:200]}")
 
 
 def recall(memory: Engine, question: str) -> None:

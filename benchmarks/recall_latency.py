@@ -167,10 +167,10 @@ def report(taken: Taken) -> None:
         now, before = answers["now"], answers.get("before")
         print(f"\n{engine}, {len(now)} questions{', now and before' if before else ''}")
         for name in now[0]["times"]:
-            mine = [one["times"].get(name, 0.0) for one in now]
+            mine = [record["times"].get(name, 0.0) for record in now]
             line = f"    {name:<20} {spread(mine)} ms"
             if before:
-                theirs = [one["times"].get(name, 0.0) for one in before]
+                theirs = [record["times"].get(name, 0.0) for record in before]
                 ratio = median(one / other for one, other in zip(mine, theirs, strict=True) if other)
                 line += f"      {spread(theirs)} ms   ratio {ratio:.2f}"
             print(line)

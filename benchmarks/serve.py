@@ -81,7 +81,7 @@ def processor_seconds(pid: int) -> float:
     """The processor time of a process and its children so far; Linux only."""
     ticks = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK") + sum(processor_seconds(int(one)) for one in children)
+    return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK") + sum(processor_seconds(int(child)) for child in children)
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
@@ -172,7 +172,7 @@ def lost(url: str, acknowledged: dict[str, list[str]]) -> int:
             cursor = None
             while True:
                 page = memory.list(1000, cursor)
-                kept |= {one.id for one in page.items}
+                kept |= {row.id for row in page.items}
                 if (cursor := page.cursor) is None:
                     break
             missing += len(set(ids) - kept)

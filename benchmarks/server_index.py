@@ -77,7 +77,7 @@ def agree(given: argparse.Namespace, caches: Path) -> None:
     store.adopt(embedder.generation, embedder.dim)
     for start in range(0, len(texts), 500):
         some = [record(text, SystemClock().now()) for text in texts[start : start + 500]]
-        made = embedder.embed([one.text for one in some], purpose="memory")
+        made = embedder.embed([memory.text for memory in some], purpose="memory")
         store.put(Batch(some, {one.id: {"text": row} for one, row in zip(some, made, strict=True)}))
     loaded = store.view()
     finish_work(store)

@@ -108,10 +108,10 @@ def asked(url: str, body: bytes | None = None) -> object:
 
 
 def row(title: str, times: Iterable[float], processor: float, url: str, pid: int) -> None:
-    ordered = sorted(1000 * one for one in times)
+    ordered = sorted(1000 * moment for moment in times)
     count = len(ordered)
     quantiles = [statistics.median(ordered), ordered[count * 95 // 100], 1000 * processor / count] if count else []
-    shown = [f"{one:,.1f}" for one in quantiles] or ["", "", ""]
+    shown = [f"{quantile:,.1f}" for quantile in quantiles] or ["", "", ""]
     status = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     memory = int(status["VmRSS"].split()[0]) / 1024
     with urllib.request.urlopen(f"{url}/metrics") as answer:

@@ -81,7 +81,7 @@ class Study:
     @cached_property
     def stored(self) -> Ingest:
         """The way of storing; texts without times have only one."""
-        timed = any(one.at for group in self.judged.groups for one in group.documents)
+        timed = any(document.at for group in self.judged.groups for document in group.documents)
         return self.ingest if timed else "replayed"
 
     def file(self, reranking: Reranking) -> Path:
@@ -90,9 +90,9 @@ class Study:
     def run(self, wanted: Reranking) -> None:
         """Measure what a table lacks."""
         for reranking in ("none", "all"):
-            mine = [one for one in self.recipes if source(one, wanted) == reranking]
+            mine = [recipe for recipe in self.recipes if source(recipe, wanted) == reranking]
             known = self._read(reranking)
-            if missing := [one for one in mine if one not in known.get("recipes", {})]:
+            if missing := [name for name in mine if name not in known.get("recipes", {})]:
                 self._measure(reranking, missing, known)
 
     def values(self, wanted: Reranking, measure: str | None = None) -> dict[str, Values]:
@@ -109,7 +109,7 @@ class Study:
 
     def in_measures(self, wanted: Reranking, measures: Sequence[str]) -> Iterator[str]:
         """A table with a row per recipe and a column per measure."""
-        columns = [self.values(wanted, one) for one in measures]
+        columns = [self.values(wanted, measure) for measure in measures]
         figures = {name: [percent(fmean(column[name].values())) for column in columns] for name in columns[0]}
         yield from _table([("", *measures), *((f"`{name}`", *row) for name, row in figures.items())])
 
@@ -194,7 +194,7 @@ class Row:
 def markdown(rows: Sequence[Row], recipes: Sequence[str]) -> Iterator[str]:
     """The table of figures, and the table of differences."""
     first, *others = recipes
-    yield from _table([(*HEAD, *recipes), *(_cells(one, recipes, one.figure) for one in rows)])
+    yield from _table([(*HEAD, *recipes), *(_cells(row, recipes, row.figure) for row in rows)])
     yield ""
     yield (
         f"Per cent, with 95 % bootstrap intervals. Bold: the best of a dataset.{SAME}: not significantly different "
@@ -204,7 +204,7 @@ def markdown(rows: Sequence[Row], recipes: Sequence[str]) -> Iterator[str]:
         yield ""
         yield f"Points below or above `{first}`, question by question, with 95 % bootstrap intervals:"
         yield ""
-        yield from _table([(*HEAD, *others), *(_cells(one, others, one.difference) for one in rows)])
+        yield from _table([(*HEAD, *others), *(_cells(row, others, row.difference) for row in rows)])
 
 
 def _cells(row: Row, recipes: Sequence[str], cell: Any) -> tuple[str, ...]:

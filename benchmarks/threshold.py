@@ -38,13 +38,13 @@ def pairs(dataset: Dataset, embedder: Embedder) -> Pairs:
     """The cosines that the signal `vector` gives the pairs of a dataset."""
     rng, answers, others = np.random.default_rng(0), list[float](), list[float]()
     for group in dataset.groups:
-        asked = [one for one in group.questions if one.answerable and one.gold]
+        asked = [question for question in group.questions if question.answerable and question.gold]
         if not asked:
             continue
         with Space(group, [RECIPES["nearest"]], Setup(embedder, extract="off")) as space:
             known = {document: id for id, document in space.ids.items()}
             ids, view = sorted(known.values()), space.engine.store.view()
-            vectors = embedder.embed([one.text for one in asked], purpose="query")
+            vectors = embedder.embed([other.text for other in asked], purpose="query")
             for question, vector in zip(asked, vectors, strict=True):
                 gold = [known[id] for id in question.gold if id in known]
                 drawn = [ids[at] for at in rng.integers(0, len(ids), OTHERS) if ids[at] not in gold]
@@ -68,7 +68,7 @@ def measured(models: str, datasets: list[Dataset]) -> Iterator[tuple[object, ...
     """The rows of one set of models."""
     embedder = build("local", models=models)
     assert embedder is not None
-    found = {one.name: pairs(one, embedder) for one in datasets}
+    found = {dataset.name: pairs(dataset, embedder) for dataset in datasets}
     least = chosen(found[datasets[0].name])
     for name, (answers, others) in found.items():
         for threshold in (least, DOCUMENTED):

@@ -82,8 +82,8 @@ def load(folder: Path) -> list[Question]:
 
 def modes(questions: list[Question]) -> None:
     table: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for one in questions:
-        table[one.type][query_mode(one.text)] += 1
+    for question in questions:
+        table[question.type][query_mode(question.text)] += 1
     for name, found in table.items():
         print(f"{name or 'all'}: {', '.join(f'{mode} {count}' for mode, count in found.most_common())}")
 
@@ -91,21 +91,25 @@ def modes(questions: list[Question]) -> None:
 def expansion(questions: list[Question], share: float) -> None:
     found: list[float] = []
     hits: list[bool] = []
-    for one in questions:
-        query = dict.fromkeys(stem_all(list(expand_query(one.text)), "en"), share) | dict.fromkeys(stems(one.text), 1.0)
-        ids = [one.texts.ids[at] for at in one.texts.rank(query, 10)]
-        found.append(len(one.gold.intersection(ids)) / len(one.gold))
-        hits.append(not one.gold.isdisjoint(ids[:5]))
+    for question in questions:
+        query = dict.fromkeys(stem_all(list(expand_query(question.text)), "en"), share) | dict.fromkeys(
+            stems(question.text), 1.0
+        )
+        ids = [question.texts.ids[at] for at in question.texts.rank(query, 10)]
+        found.append(len(question.gold.intersection(ids)) / len(question.gold))
+        hits.append(not question.gold.isdisjoint(ids[:5]))
     print(f"expansion × {share:g}: recall@10 {np.mean(found):.1%}, any@5 {np.mean(hits):.1%}")
 
 
 def summaries(questions: list[Question]) -> None:
     shares: list[float] = []
-    for one in questions[::3]:
-        wanted = set(stems(one.answer)) - set(stems(one.text))
+    for question in questions[::3]:
+        wanted = set(stems(question.answer)) - set(stems(question.text))
         if wanted:
-            first = [one.texts.texts[at] for at in one.texts.rank(dict.fromkeys(stems(one.text), 1.0), 20)]
-            said = extractive_summary(one.text, first) or ""
+            first = [
+                question.texts.texts[at] for at in question.texts.rank(dict.fromkeys(stems(question.text), 1.0), 20)
+            ]
+            said = extractive_summary(question.text, first) or ""
             shares.append(len(wanted.intersection(stems(said))) / len(wanted))
     if shares:
         print(f"three sentences hold {np.mean(shares):.1%} of the answers' words ({len(shares)} questions)")

@@ -114,8 +114,8 @@ def plain_table(folder: str, turns: Sequence[Turn]) -> None:
 def varied(data: Path) -> Iterator[Turn]:
     """Turns without end; the names, dates and the form of sentences are those of real ones."""
     chance = random.Random(3)  # the same texts in every run
-    known = [one for group in load(str(data)).groups for one in group.documents]
-    words = sorted({word for one in known for word in one.text.split() if _plain(word)})
+    known = [document for group in load(str(data)).groups for document in group.documents]
+    words = sorted({word for document in known for word in document.text.split() if _plain(word)})
     place = 0
     while True:
         one = chance.choice(known)

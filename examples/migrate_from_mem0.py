@@ -23,14 +23,14 @@ def main() -> None:
     with memorist.open(given.db) as memory:
         report = memory.ingest(given.export, format="mem0")
         print(f"{report.kept} kept, {report.known} known already, {len(report.skipped)} skipped")
-        for one in report.skipped:
-            print(f"  {one.where}: {one.reason}")
+        for skip in report.skipped:
+            print(f"  {skip.where}: {skip.reason}")
 
         data = json.loads(given.export.read_text(encoding="utf-8"))
         missing = 0
-        for one in data["results"] if isinstance(data, dict) else data:
-            found = memory.recall(one["memory"], limit=5)
-            missing += one["memory"] not in [item.memory.text for item in found.items]
+        for known in data["results"] if isinstance(data, dict) else data:
+            found = memory.recall(known["memory"], limit=5)
+            missing += known["memory"] not in [item.memory.text for item in found.items]
         print(f"{missing} of them are not among the first five for their own text")
 
 

@@ -165,7 +165,7 @@ def _within(parent: ast.AST, field: str, place: int | None, file: str, owner: st
     if isinstance(node, ast.ClassDef | ast.FunctionDef) and not first:
         owner = f"{owner}.{node.name}".lstrip(".")
         if isinstance(node, ast.FunctionDef):
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
         for at, statement in enumerate(node.body):
             if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)):  # a docstring
                 yield from _within(node, "body", at, file, owner, first)
@@ -236,10 +236,10 @@ class Trial:
         called, seconds = _calls(session, self.files)
         trees = {file: ast.parse(Path(file).read_text(encoding="utf-8")) for file in self.files}
         known = [
-            one
+            fault
             for file, tree in trees.items()
-            for one in faults(tree, file)
-            if not one.name.startswith(tuple(EQUIVALENT))
+            for fault in faults(tree, file)
+            if not fault.name.startswith(tuple(EQUIVALENT))
         ]
         self.known = len(known)
         chosen = known if self.sample >= len(known) else random.Random(0).sample(known, self.sample)
@@ -274,9 +274,9 @@ Key = tuple[str, int]
 
 def _functions(files: list[str]) -> dict[Key, list[FunctionType]]:
     found: dict[Key, list[FunctionType]] = {}
-    for one in gc.get_objects():
-        if isinstance(one, FunctionType) and one.__code__.co_filename in files:
-            found.setdefault((one.__code__.co_filename, one.__code__.co_firstlineno), []).append(one)
+    for value in gc.get_objects():
+        if isinstance(value, FunctionType) and value.__code__.co_filename in files:
+            found.setdefault((value.__code__.co_filename, value.__code__.co_firstlineno), []).append(value)
     return found
 
 
@@ -291,7 +291,7 @@ def _callers(fault: Fault, called: dict[Key, list[int]], functions: dict[Key, li
 
 
 def _names(code: CodeType) -> set[str]:
-    inner = (_names(one) for one in code.co_consts if isinstance(one, CodeType))
+    inner = (_names(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*inner)
 
 
@@ -348,11 +348,11 @@ def _try(
     if fault.first:
         fault.plant()
         (code,) = _codes(compile(ast.fix_missing_locations(tree), fault.file, "exec"), fault)
-        for one in functions[fault.file, fault.first]:
-            one.__code__ = code
+        for function in functions[fault.file, fault.first]:
+            function.__code__ = code
     else:
-        one = next(one for (file, _), (one, *_) in functions.items() if file == fault.file)
-        one.__globals__[fault.owner] = ast.literal_eval(fault.new)
+        function = next(function for (file, _), (function, *_) in functions.items() if file == fault.file)
+        function.__globals__[fault.owner] = ast.literal_eval(fault.new)
     items = [session.items[place] for place in tests]
     for item, following in zip(items, [*items[1:], None], strict=True):
         session.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
@@ -362,11 +362,11 @@ def _try(
 
 
 def _codes(code: CodeType, fault: Fault) -> Iterator[CodeType]:
-    for one in code.co_consts:
-        if isinstance(one, CodeType):
-            if one.co_firstlineno == fault.first and one.co_qualname == fault.owner:
-                yield one
-            yield from _codes(one, fault)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            if constant.co_firstlineno == fault.first and constant.co_qualname == fault.owner:
+                yield constant
+            yield from _codes(constant, fault)
 
 
 def _silence() -> None:
@@ -395,7 +395,7 @@ def main() -> int:
                 "not slow and not browser",
                 f"--rootdir={ROOT}",
             ]
-            if ended := pytest.main([*options, *(str(ROOT / one) for one in chapter.tests)], plugins=[trial]):
+            if ended := pytest.main([*options, *(str(ROOT / test) for test in chapter.tests)], plugins=[trial]):
                 return ended
             found = trial.tried - len(trial.survivors)
             few |= found < ENOUGH * trial.tried

@@ -94,7 +94,7 @@ LONGEST_FRAGMENT = 600
 def changelog() -> None:
     """Whether each news fragment has a name and a text that the changelog can use."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["towncrier"]
-    kinds = {one["directory"] for one in settings["type"]}
+    kinds = {kind["directory"] for kind in settings["type"]}
     faults = [
         f"{file.name}: {fault}"
         for file in sorted((ROOT / settings["directory"]).iterdir())

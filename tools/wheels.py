@@ -62,8 +62,8 @@ def build(into: Path) -> list[Wheel]:
 
 def built(folder: Path) -> list[Wheel]:
     """The wheels in a folder, one per project."""
-    named = {one: one.name.replace("-", "_") for one in PROJECTS[1:]}
-    return [Wheel(next(folder.glob(f"{named.get(one, 'memorist')}-*.whl")), one) for one in PROJECTS]
+    named = {project: project.name.replace("-", "_") for project in PROJECTS[1:]}
+    return [Wheel(next(folder.glob(f"{named.get(project, 'memorist')}-*.whl")), project) for project in PROJECTS]
 
 
 def _built(project: Path, into: Path) -> Wheel:
@@ -71,7 +71,7 @@ def _built(project: Path, into: Path) -> Wheel:
         through, direct = Path(folder, "through"), Path(folder, "direct")
         _run(sys.executable, "-m", "build", "--outdir", through, project)
         _run(sys.executable, "-m", "build", "--wheel", "--outdir", direct, project)
-        (wheel,), (other,) = (list(one.glob("*.whl")) for one in (through, direct))
+        (wheel,), (other,) = (list(path.glob("*.whl")) for path in (through, direct))
         if faults := [*_differences(Wheel(wheel, project), Wheel(other, project)), *missing(Wheel(wheel, project))]:
             sys.exit(f"{wheel.name}: " + "; ".join(faults))
         for made in sorted(through.iterdir()):
@@ -151,7 +151,12 @@ def try_out(python: Path, wheels: list[Wheel], dist: Path, *, every_set: bool) -
 def _run(*command: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
     """Run a command quietly; show what it printed if it fails."""
     ran = subprocess.run(
-        [str(one) for one in command], cwd=cwd, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [str(member) for member in command],
+        cwd=cwd,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     )
     if ran.returncode:
         sys.exit(f"{' '.join(map(str, command))} failed:\n{ran.stdout}")

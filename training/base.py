@@ -49,7 +49,7 @@ def save_int8(state: dict[str, Tensor], file: Path) -> None:
 def load_int8(file: Path) -> dict[str, Tensor]:
     packed = load_file(str(file))
     state = {name: one.float() for name, one in packed.items() if not name.endswith((INTEGERS, SCALES))}
-    for name in (one.removesuffix(INTEGERS) for one in packed if one.endswith(INTEGERS)):
+    for name in (key.removesuffix(INTEGERS) for key in packed if key.endswith(INTEGERS)):
         state[name] = packed[f"{name}{INTEGERS}"].float() * packed[f"{name}{SCALES}"].float()
     return state
 
@@ -57,18 +57,22 @@ def load_int8(file: Path) -> dict[str, Tensor]:
 def read_back(folder: Path) -> dict[str, Tensor]:
     """The weights of a finished int8 model, as near as its integers are (see `graph.py` for their names)."""
     files = [file for name in GRAPHS if (file := folder / name).is_file()]
-    values = {one.name: numpy_helper.to_array(one) for file in files for one in onnx.load(str(file)).graph.initializer}
+    values = {
+        tensor.name: numpy_helper.to_array(tensor)
+        for file in files
+        for tensor in onnx.load(str(file)).graph.initializer
+    }
     state: dict[str, np.ndarray] = {
         name: one for name, one in values.items() if name.endswith((".bias", "norm.weight")) and one.dtype == np.float32
     }
     factor: np.ndarray | None = None
-    for name in (one.removesuffix(INTEGERS) for one in values if one.endswith(INTEGERS)):
+    for name in (value.removesuffix(INTEGERS) for value in values if value.endswith(INTEGERS)):
         weights = values[f"{name}{INTEGERS}"].astype(np.float32) * values[f"{name}{SCALES}"]
         if name == WORDS:
             state[f"encoder.{WORDS}"] = weights
             continue
         # Products that share an input are divided by the factors of the first of them: of the values, often the keys.
-        own, key = (f"{one.removesuffix('.weight')}.input_factor" for one in (name, name.replace("value", "key")))
+        own, key = (f"{weight.removesuffix('.weight')}.input_factor" for weight in (name, name.replace("value", "key")))
         factor = values.get(own, values.get(key, factor))
         assert factor is not None, f"nothing says by what the input of {name} is divided"
         state[name] = (weights * factor[:, None]).T

@@ -70,8 +70,8 @@ def everyday_pairs(tokenizer: Tokenizer) -> list[Row]:
     """Questions of our own lists with their texts."""
     draw, maker = random.Random(SEED), EverydayMaker()
     lists = [maker.make(draw) for _ in range(TEXTS // EVERYDAY_TEXTS)]
-    pairs = [tokenizer.encode(one.query, text) for one in lists for text in one.texts[:EVERYDAY_TEXTS]]
-    return [(one.ids, one.type_ids) for one in pairs]
+    pairs = [tokenizer.encode(values.query, text) for values in lists for text in values.texts[:EVERYDAY_TEXTS]]
+    return [(pair.ids, pair.type_ids) for pair in pairs]
 
 
 def _sampled(
@@ -81,7 +81,7 @@ def _sampled(
     rows: list[Row] = []
     while len(rows) < TEXTS:
         source = draw.choice(sources)
-        rows += [(one.ids, one.type_ids) for one in encode(draw, source, draw.choice(source.questions))]
+        rows += [(encoding.ids, encoding.type_ids) for encoding in encode(draw, source, draw.choice(source.questions))]
     return rows
 
 

@@ -53,7 +53,7 @@ def compare_reranker(scorer: PairScorer, files: Sequence[bytes], tokenizer: Toke
     for query in SENTENCES:
         for text in SENTENCES:
             encoded = tokenizer.encode(query[:200], text)
-            ids, types = (np.array([one], dtype=np.int64) for one in (encoded.ids, encoded.type_ids))
+            ids, types = (np.array([numbers], dtype=np.int64) for numbers in (encoded.ids, encoded.type_ids))
             with torch.inference_mode():
                 theirs.append(scorer(torch.from_numpy(ids), torch.ones(ids.shape), torch.from_numpy(types))[0].numpy())
             state, mixed = _run(reading, (STATE, MIXED), {IDS: ids, TYPES: types})
@@ -72,7 +72,7 @@ def _session(file: bytes) -> InferenceSession:
 
 def _run(session: InferenceSession, outputs: Sequence[str], given: dict[str, np.ndarray]) -> list[np.ndarray]:
     """The outputs, all of which are arrays in our graphs."""
-    return [np.asarray(one) for one in session.run(list(outputs), given)]
+    return [np.asarray(output) for output in session.run(list(outputs), given)]
 
 
 def _cosines(model: SentenceEncoder, session: InferenceSession, samples: Sequence[list[int]]) -> dict[str, list[float]]:
@@ -82,7 +82,7 @@ def _cosines(model: SentenceEncoder, session: InferenceSession, samples: Sequenc
         row = np.array([ids], dtype=np.int64)
         with torch.inference_mode():
             tokens = torch.from_numpy(row)
-            exact = [one.numpy() for one in model(tokens, torch.ones_like(tokens), torch.zeros_like(tokens))]
+            exact = [output.numpy() for output in model(tokens, torch.ones_like(tokens), torch.zeros_like(tokens))]
         for name, ours, theirs in zip(OUTPUTS, _run(session, OUTPUTS, {IDS: row}), exact, strict=True):
             found[name].extend(_row_cosines(ours[0], theirs[0]))
     return found

@@ -82,12 +82,17 @@ class Source:
         places = {old: new for new, old in enumerate(one for one, kept in enumerate(keep) if kept)}
 
         def moved(units: Collection[int]) -> tuple[int, ...]:
-            return tuple(places[one] for one in units if one in places)
+            return tuple(places[unit] for unit in units if unit in places)
 
         questions = [
-            replace(one, positives=moved(one.positives), lexical=moved(one.lexical), related=moved(one.related))
-            for one in self.questions
-            if all(unit in places for unit in one.positives)
+            replace(
+                question,
+                positives=moved(question.positives),
+                lexical=moved(question.lexical),
+                related=moved(question.related),
+            )
+            for question in self.questions
+            if all(unit in places for unit in question.positives)
         ]
         return replace(
             self,
@@ -102,7 +107,7 @@ def read(file: Path) -> list[Source]:
     """The sources of `train.json.xz`, without those whose licence is unconfirmed."""
     with lzma.open(file) as stream:
         data = json.load(stream)
-    return [_source(one) for one in data["sources"] if one["name"] not in UNCONFIRMED]
+    return [_source(source) for source in data["sources"] if source["name"] not in UNCONFIRMED]
 
 
 def _source(data: dict[str, Any]) -> Source:
@@ -119,8 +124,8 @@ def split(sources: Sequence[Source]) -> tuple[list[Source], list[Source]]:
     Conversations are parted by group, and a held-out one is searched by itself. A question about a held-out
     passage is searched among all passages of its source, as in a library.
     """
-    training, held = zip(*(_split_source(one) for one in sources), strict=True)
-    return [one for one in training if one.questions], [one for one in held if one.questions]
+    training, held = zip(*(_split_source(source) for source in sources), strict=True)
+    return [part for part in training if part.questions], [part for part in held if part.questions]
 
 
 def _split_source(source: Source) -> tuple[Source, Source]:
@@ -128,8 +133,8 @@ def _split_source(source: Source) -> tuple[Source, Source]:
         return source, replace(source, questions=[])
     if source.name in CHATS:
         apart = [_is_held(source.name, group) for group in source.groups]
-        return source.only_units([not one for one in apart]), source.only_units(apart)
-    apart = [_is_held(source.name, _key(source, one)) for one in source.questions]
+        return source.only_units([not is_apart for is_apart in apart]), source.only_units(apart)
+    apart = [_is_held(source.name, _key(source, question)) for question in source.questions]
     pairs = list(zip(source.questions, apart, strict=True))
     return (
         replace(source, questions=[one for one, away in pairs if not away]),
@@ -148,5 +153,5 @@ def _is_held(name: str, key: object) -> bool:
 
 def small(sources: Sequence[Source], units: int = 24, questions: int = 6) -> list[Source]:
     """A cut of each source that a processor works through in a minute."""
-    cut = (one.only_units([place < units for place in range(len(one.units))]) for one in sources)
-    return [replace(one, questions=one.questions[:questions]) for one in cut if one.questions]
+    cut = (source.only_units([place < units for place in range(len(source.units))]) for source in sources)
+    return [replace(piece, questions=piece.questions[:questions]) for piece in cut if piece.questions]

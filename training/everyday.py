@@ -101,9 +101,9 @@ class EverydayMaker:
     def __init__(self, negatives: int = 7, folder: Path = FOLDER) -> None:
         self.negatives = negatives
         self.words = _words(folder / "words.txt")
-        self.facts = [_fact(one) for one in _blocks(folder / "facts.txt")]
+        self.facts = [_fact(block) for block in _blocks(folder / "facts.txt")]
         self.wishes = [_wish(place, one) for place, one in enumerate(_blocks(folder / "wishes.txt"))]
-        self.pairs = [_by_mark(one) for one in _blocks(folder / "pairs.txt")]
+        self.pairs = [_by_mark(block) for block in _blocks(folder / "pairs.txt")]
         self.chatter = _lines(folder / "chatter.txt")
         self.events = _lines(folder / "events.txt")
 
@@ -120,12 +120,12 @@ class EverydayMaker:
         _, maker = kinds[min(place, len(kinds) - 1)]
         query, texts = maker(draw)
         if draw.random() < UNANSWERED:
-            texts = [one for one in texts if one.truth == WRONG]
+            texts = [text for text in texts if text.truth == WRONG]
         texts = texts[: self.negatives + 1]
         while len(texts) < self.negatives + 1:
             texts.append(Text(self._anything(draw)))
         dressed = self._dressed(texts, query, draw)
-        return Listed(worded(query, draw), dressed, [one.truth for one in texts])
+        return Listed(worded(query, draw), dressed, [text.truth for text in texts])
 
     # What lists are about
 
@@ -133,7 +133,7 @@ class EverydayMaker:
         fact, subject = self._some_fact(draw)
         value = self._value(fact, draw)
         statements = fact.lines["s"] + fact.lines.get("u", []) * (draw.random() < 0.3)
-        statement = draw.choice([one for one in statements if "{old}" not in one])
+        statement = draw.choice([stated for stated in statements if "{old}" not in stated])
         answer = self._fill(statement, draw, {"S": subject.told, "v": value})
         query = self._fill(draw.choice(fact.lines["q"]), draw, {"S": subject.asked})
         return query, [Text(answer, ANSWER), *self._beside(fact, subject, draw)]
@@ -147,7 +147,7 @@ class EverydayMaker:
         old, new = self._value(fact, draw), self._value(fact, draw)
         slots = {"S": subject.told}
         past = draw.random() < 0.3
-        changes = [one for one in fact.lines["u"] if not past or "{old}" not in one]
+        changes = [name for name in fact.lines["u"] if not past or "{old}" not in name]
         plain = draw.random() < 0.3
         later_form = draw.choice(fact.lines["s"] if plain or not changes else changes)
         first, second = sorted(draw.sample(range(DAYS), 2))
@@ -167,8 +167,8 @@ class EverydayMaker:
         fitting = [text for one, text in wish.wishes if not one or not number or set(one) & set(number)]
         slots: Slots = {} if wish.slot == "-" else {wish.slot: self._named(wish.slot, draw)}
         texts = [Text(self._fill(draw.choice(fitting), draw, slots), ANSWER)]
-        texts += [Text(self._fill(one, draw, slots)) for one in draw.sample(wish.nouns, min(2, len(wish.nouns)))]
-        alike = [one for one in self.wishes if one.slot == wish.slot and one.group != wish.group]
+        texts += [Text(self._fill(name, draw, slots)) for name in draw.sample(wish.nouns, min(2, len(wish.nouns)))]
+        alike = [other for other in self.wishes if other.slot == wish.slot and other.group != wish.group]
         for other in draw.sample(alike, min(2, len(alike))):
             texts.append(Text(self._fill(draw.choice(other.wishes)[1], draw, slots)))
         if slots:
@@ -177,14 +177,14 @@ class EverydayMaker:
                 if other_slots != slots:
                     texts.append(Text(self._fill(draw.choice(fitting), draw, other_slots)))
             kind = {"S": "person", "F": "firm", "J": "project", "K": "service", "C": "trip"}[wish.slot]
-            fact = draw.choice([one for one in self.facts if one.kind == kind])
+            fact = draw.choice([known_fact for known_fact in self.facts if known_fact.kind == kind])
             texts.append(Text(self._statement(fact, slots[wish.slot], draw)))
         return self._fill(request, draw, slots), texts
 
     def _of_pair(self, draw: random.Random) -> tuple[str, list[Text]]:
         pair, slots = draw.choice(self.pairs), self._cast(draw)
         texts = [Text(self._fill(draw.choice(pair["m"]), draw, slots), ANSWER)]
-        texts += [Text(self._fill(one, draw, slots)) for one in pair["x"]]
+        texts += [Text(self._fill(name, draw, slots)) for name in pair["x"]]
         for other in draw.sample(self.pairs, 3):
             if other is not pair:
                 texts.append(Text(self._fill(draw.choice(other["m"] + other["x"]), draw, slots)))
@@ -192,7 +192,7 @@ class EverydayMaker:
 
     def _of_day(self, draw: random.Random) -> tuple[str, list[Text]]:
         """What happened on a day: the day stands in the text or is the day of the text."""
-        days = [FIRST_DAY + timedelta(one) for one in draw.sample(range(DAYS), 6)]
+        days = [FIRST_DAY + timedelta(number) for number in draw.sample(range(DAYS), 6)]
         inside = draw.random() < 0.5
         texts = []
         for place, event in enumerate(draw.sample(self.events, 6)):
@@ -211,14 +211,17 @@ class EverydayMaker:
 
     def _beside(self, fact: Fact, subject: Subject, draw: random.Random) -> list[Text]:
         """Wrong texts on the same topic: of others, of other attributes, and of no value."""
-        texts = [self._fill(one, draw, {"S": subject.told}) for one in fact.lines.get("t", [])]
-        same_kind = [one for one in self.facts if one.kind == fact.kind and one is not fact]
-        texts += [self._statement(one, subject.told, draw) for one in draw.sample(same_kind, min(2, len(same_kind)))]
+        texts = [self._fill(name, draw, {"S": subject.told}) for name in fact.lines.get("t", [])]
+        same_kind = [known_fact for known_fact in self.facts if known_fact.kind == fact.kind and known_fact is not fact]
+        texts += [
+            self._statement(known_fact, subject.told, draw)
+            for known_fact in draw.sample(same_kind, min(2, len(same_kind)))
+        ]
         if fact.kind not in ("home", "self"):
             others = [self._subject(fact.kind, draw) for _ in range(2)]
-            texts += [self._statement(fact, one.told, draw) for one in others if one.asked != subject.asked]
+            texts += [self._statement(fact, other.told, draw) for other in others if other.asked != subject.asked]
         draw.shuffle(texts)
-        return [Text(one) for one in texts]
+        return [Text(text) for text in texts]
 
     # Words
 
@@ -245,7 +248,7 @@ class EverydayMaker:
         return Subject(name, f"my {asked}")  # the role is known from elsewhere
 
     def _statement(self, fact: Fact, subject: str, draw: random.Random) -> str:
-        forms = [one for one in fact.lines["s"] + fact.lines.get("u", []) if "{old}" not in one]
+        forms = [name for name in fact.lines["s"] + fact.lines.get("u", []) if "{old}" not in name]
         return self._fill(draw.choice(forms), draw, {"S": subject, "v": self._value(fact, draw)})
 
     def _value(self, fact: Fact, draw: random.Random) -> str:
@@ -293,14 +296,14 @@ class EverydayMaker:
         voices = draw.choice(
             (draw.sample(self.words["person"], 2), ["user", "assistant"], draw.sample(render.NAMES, 3))
         )
-        dated = any(one.day for one in texts)
+        dated = any(text.day for text in texts)
         written = []
-        for one in texts:
-            text = self._padded(one.text, draw) if long and draw.random() < 0.7 else one.text
+        for given_text in texts:
+            text = self._padded(given_text.text, draw) if long and draw.random() < 0.7 else given_text.text
             if not dated and draw.random() >= talk:
                 written.append(text)
                 continue
-            said = render.written(one.day or FIRST_DAY + timedelta(draw.randrange(DAYS)), form, draw)
+            said = render.written(given_text.day or FIRST_DAY + timedelta(draw.randrange(DAYS)), form, draw)
             before = Turn(self._said_before(query, draw), draw.choice(voices)) if draw.random() < around else None
             written.append(render.memory(Turn(text, draw.choice(voices)), said, before))
         return written
@@ -310,7 +313,7 @@ class EverydayMaker:
         parts += [self._anything(draw) for _ in range(draw.randint(0, 3))]
         draw.shuffle(parts)
         parts.insert(draw.randint(0, len(parts)), text)
-        return " ".join(one if one.endswith((".", "!", "?")) else f"{one}." for one in parts)
+        return " ".join(part if part.endswith((".", "!", "?")) else f"{part}." for part in parts)
 
     def _said_before(self, query: str, draw: random.Random) -> str:
         if draw.random() < 0.25 and query.endswith("?"):
@@ -327,18 +330,18 @@ def _upper(text: str) -> str:
 
 def _lines(file: Path) -> list[str]:
     lines = file.read_text(encoding="utf-8").splitlines()
-    return [one for one in lines if one and not one.startswith("#")]
+    return [line for line in lines if line and not line.startswith("#")]
 
 
 def _blocks(file: Path) -> list[list[str]]:
     parts = file.read_text(encoding="utf-8").split("\n\n")
     blocks = ([line for line in part.splitlines() if not line.startswith("#")] for part in parts)
-    return [one for one in blocks if one]
+    return [block for block in blocks if block]
 
 
 def _words(file: Path) -> dict[str, list[str]]:
     rows = (line.split(": ", 1) for line in _lines(file))
-    return {name: [one.strip() for one in text.split("|")] for name, text in rows}
+    return {name: [part.strip() for part in text.split("|")] for name, text in rows}
 
 
 def _by_mark(lines: Sequence[str]) -> dict[str, list[str]]:

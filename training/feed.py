@@ -104,10 +104,10 @@ class Feed:
         draw = random.Random(seed)
         tasks: list[tuple[list[tuple[int, int]], float]] = []
         for _ in range(epochs):
-            items = [(place, one) for place in range(len(self._sources)) for one in self._epoch_of(place, draw)]
-            items += [(EVERYDAY, one) for one in range(self._plan.everyday)]
+            items = [(place, number) for place in range(len(self._sources)) for number in self._epoch_of(place, draw)]
+            items += [(EVERYDAY, number) for number in range(self._plan.everyday)]
             if self._plan.worlds:
-                items += [(WORLDS, one) for one in range(len(self._worlds.questions))] * self._plan.worlds
+                items += [(WORLDS, number) for number in range(len(self._worlds.questions))] * self._plan.worlds
             draw.shuffle(items)
             size = min(self._plan.block, len(items))
             epoch = [(items[start : start + size], draw.random()) for start in range(0, len(items) - size + 1, size)]
@@ -127,13 +127,13 @@ class Feed:
         draw = random.Random(seed)
         cast = draw.sample(NAMES, 3)  # few names in a block, so that a name alone finds nothing
         lists = [self._make_list(source, place, cast, draw) for source, place in items]
-        queries = tokenise(self._tokenizer, [one.query for one in lists])
-        texts = tokenise(self._tokenizer, [text for one in lists for text in one.texts])
+        queries = tokenise(self._tokenizer, [values.query for values in lists])
+        texts = tokenise(self._tokenizer, [text for values in lists for text in values.texts])
         width = self._plan.negatives + 1
         pairs = joined([query for query in queries for _ in range(width)], texts) if self._plan.pairs else None
         numbers: dict[tuple[int, tuple[int, ...]], int] = {}
         same = [numbers.setdefault((s, self._positives(s, q)), len(numbers)) for s, q in items]
-        truth = np.array([one.truth for one in lists], dtype=np.int8)
+        truth = np.array([values.truth for values in lists], dtype=np.int8)
         return Block(
             singles(queries, QUERY_TOKENS), singles(texts), pairs, width, np.array(same, dtype=np.int64), truth
         )

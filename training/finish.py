@@ -75,7 +75,7 @@ class _Writer:
     def reranker(self, model: PairScorer, folder: Path, upstream: str) -> None:
         pairs = calibrate.sample_pairs(self.sources, self.reader) + calibrate.everyday_pairs(self.reader)
         graphs = scorer_graphs(model, calibrate.spans(model, pairs), MAX_TOKENS)
-        files = [one.SerializeToString(deterministic=True) for one in graphs]
+        files = [graph.SerializeToString(deterministic=True) for graph in graphs]
         compare_reranker(model, files, self.reader)
         facts = {"kind": "reranker", "outputs": {name: name for name in (SCORE, ANSWERS)}}
         self._write(folder, files, facts, upstream)

@@ -157,7 +157,7 @@ def _reranker_loss(
     if teacher is not None:
         with torch.no_grad():
             wanted = _run(teacher, pairs, device).view(shape)
-    losses = [list_loss(one.reshape(shape), truth, settings, wanted) for one in logits.unbind(-1)]
+    losses = [list_loss(logit.reshape(shape), truth, settings, wanted) for logit in logits.unbind(-1)]
     return torch.stack(losses).sum()
 
 
@@ -231,10 +231,10 @@ def _optimiser(model: nn.Module, device: torch.device) -> torch.optim.Optimizer:
     for part in model.modules():
         if isinstance(part, Encoder):
             part.words.weight.requires_grad_(False)  # the table that the finished model has
-    learnt = [one for one in model.parameters() if one.requires_grad]
+    learnt = [parameter for parameter in model.parameters() if parameter.requires_grad]
     groups = [
-        {"params": [one for one in learnt if one.ndim > 1], "weight_decay": WEIGHT_DECAY},
-        {"params": [one for one in learnt if one.ndim < 2], "weight_decay": 0.0},
+        {"params": [weight for weight in learnt if weight.ndim > 1], "weight_decay": WEIGHT_DECAY},
+        {"params": [weight for weight in learnt if weight.ndim < 2], "weight_decay": 0.0},
     ]
     return torch.optim.AdamW(groups, lr=0.0, fused=device.type == "cuda")
 

@@ -93,7 +93,7 @@ def _encoder(
 
 
 def _attention(draft: Draft, states: str, layer: Layer, name: str) -> str:
-    read = draft.products(states, [f"{name}.attention.{one}" for one in ("query", "key", "value")])
+    read = draft.products(states, [f"{name}.attention.{projection}" for projection in ("query", "key", "value")])
     return draft.add("MultiHeadAttention", *read, domain=RUNTIME, num_heads=layer.attention.heads)
 
 

@@ -102,9 +102,9 @@ class ListMaker:
         """Wrong texts alone, most of them of the answer's own post or scene: the question fits and nothing answers."""
         dense, _, near = self.pools[place]
         picked = draw.sample(near, min(len(near), (self.negatives + 1) // 2))
-        fresh = [one for one in dense if one not in picked]
+        fresh = [number for number in dense if number not in picked]
         picked += draw.sample(fresh, min(len(fresh), self.negatives + 1 - len(picked)))
-        rest = [one for one in self._pick_negatives(place, draw) if one not in picked]
+        rest = [number for number in self._pick_negatives(place, draw) if number not in picked]
         picked += rest[: self.negatives + 1 - len(picked)]
         return picked + draw.choices(picked, k=self.negatives + 1 - len(picked))
 
@@ -118,7 +118,7 @@ class ListMaker:
             (lexical, dress.lexical),
             (dense, self.negatives),
         ):
-            fresh = [one for one in pool if one not in picked]
+            fresh = [number for number in pool if number not in picked]
             picked += draw.sample(fresh, min(count, len(fresh), self.negatives - len(picked)))
         self._fill(picked, self.source.questions[place], draw)
         draw.shuffle(picked)
@@ -137,7 +137,7 @@ class ListMaker:
     def _without_group_of(self, positive: int, units: list[int], draw: random.Random) -> list[int]:
         """Long turns hold their whole group, so a negative of the positive's group would hold the answer."""
         group = self.source.groups[positive]
-        others = [one for one in units[1:] if self.source.groups[one] != group]
+        others = [unit for unit in units[1:] if self.source.groups[unit] != group]
         spare = others or [one for one, its in enumerate(self.source.groups) if its != group] or units[1:]
         while len(others) < len(units) - 1:
             others.append(draw.choice(spare))
@@ -145,7 +145,7 @@ class ListMaker:
 
     def other_question(self, unit: int, than: Question, draw: random.Random) -> str | None:
         """Another question that this unit answers."""
-        places = [one for one in self._asked.get(unit, ()) if self.source.questions[one] != than]
+        places = [number for number in self._asked.get(unit, ()) if self.source.questions[number] != than]
         return self.source.questions[draw.choice(places)].text if places else None
 
 
@@ -235,7 +235,7 @@ class _Style:
             or not re.search(rf"\b{re.escape(name)}\b", query)
         ):
             return None
-        others = [one for one in (*self.cast.values(), *self.names) if one != name and one not in query]
+        others = [text for text in (*self.cast.values(), *self.names) if text != name and text not in query]
         return re.sub(rf"\b{re.escape(name)}\b", self.draw.choice(others), query) if others else None
 
     def text(self, unit: int) -> str:

@@ -174,7 +174,7 @@ def show(name: str, found: dict[str, list[tuple[float, ...]]]) -> None:
     for view, values in found.items():
         table = 100 * np.array(values)
         recall = f"{table[:, 0].mean():.1f} ± {interval(table[:, 0]):.1f}"
-        rest = " | ".join(f"{one:.1f}" for one in table[:, 1:].mean(axis=0))
+        rest = " | ".join(f"{value:.1f}" for value in table[:, 1:].mean(axis=0))
         print(f"| {name}, {len(values)} | {view} | {recall} | {rest} |", flush=True)
 
 

@@ -22,7 +22,7 @@ def with_turns(source: Source) -> Source:
     if source.name not in CHATS:
         return source
     turns = [_turn(source, unit, step) for unit in range(len(source.units)) for step in (-1, 1)]
-    return replace(source, questions=source.questions + [one for one in turns if one is not None])
+    return replace(source, questions=source.questions + [turn for turn in turns if turn is not None])
 
 
 def _turn(source: Source, unit: int, step: int) -> Question | None:
@@ -100,7 +100,9 @@ def _retold(question: str, unit: str) -> tuple[str, str] | None:
     found = _SUBJECT.match(unit)
     if found is None:
         return None
-    called = next((one for one in (found["name"], found["name"].split()[-1]) if len(one) > 3 and one in question), None)
+    called = next(
+        (name for name in (found["name"], found["name"].split()[-1]) if len(name) > 3 and name in question), None
+    )
     if called is None:
         return None
     asked = re.sub(rf"(?:\b[Tt]he )?\b{re.escape(called)}\b", AUTHOR, question)

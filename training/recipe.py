@@ -83,7 +83,7 @@ class Workshop:
         sources = corpus.small(sources) if self.small else sources
         sources += [pairs.cloze(sources, CLOZE_SEED), pairs.told(sources)]
         training, held = corpus.split(sources)
-        return [pairs.with_turns(one) for one in training], [pairs.with_turns(one) for one in held]
+        return [pairs.with_turns(source) for source in training], [pairs.with_turns(source) for source in held]
 
     @cached_property
     def tokenizer(self):
@@ -208,7 +208,7 @@ def learn_rerankers(shop: Workshop, teacher: PairScorer, pools: Sequence[Sequenc
     """Three and six layers together, from the teacher."""
     models = {name: shop.reranker(name) for name in WORDS_OF}
     files = [shop.made / f"{name}.safetensors" for name in models]
-    if not all(one.is_file() for one in files):
+    if not all(file.is_file() for file in files):
         shop.say("learning the rerankers")
         feed = shop.feed(pools, pairs=True, dress=replace(_judging(shop.plan.dress), short=SHORT))
         fit_rerankers(list(models.values()), feed, shop.lengths.reranker, shop.device, teacher)

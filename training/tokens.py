@@ -43,7 +43,7 @@ def open_tokenizer(file: Path) -> Tokenizer:
 def tokenise(tokenizer: Tokenizer, texts: Sequence[str]) -> list[list[int]]:
     """Ids without special tokens."""
     cut = [text[: 20 * PAIR_TOKENS] for text in texts]
-    return [one.ids for one in tokenizer.encode_batch_fast(cut, add_special_tokens=False)]
+    return [encoding.ids for encoding in tokenizer.encode_batch_fast(cut, add_special_tokens=False)]
 
 
 def singles(rows: Sequence[Sequence[int]], most: int = TEXT_TOKENS) -> Ragged:
@@ -64,7 +64,7 @@ def joined(queries: Sequence[Sequence[int]], texts: Sequence[Sequence[int]], mos
 
 def _ragged(rows: Sequence[Sequence[int]], seconds: NDArray[np.int32] | None = None) -> Ragged:
     lengths = np.array([len(row) for row in rows], dtype=np.int32)
-    flat = np.fromiter((one for row in rows for one in row), dtype=np.uint16, count=int(lengths.sum()))
+    flat = np.fromiter((number for row in rows for number in row), dtype=np.uint16, count=int(lengths.sum()))
     return Ragged(flat, lengths, seconds)
 
 
@@ -84,8 +84,8 @@ def run_rows(
     offsets = np.cumsum(rows.lengths, dtype=np.int64) - rows.lengths
     # All that the device needs, at once: it must not wait for us between batches.
     flat, starts, lengths = (
-        torch.from_numpy(one.astype(np.int64)).to(device, non_blocking=True)
-        for one in (rows.flat, offsets[order], rows.lengths[order])
+        torch.from_numpy(array.astype(np.int64)).to(device, non_blocking=True)
+        for array in (rows.flat, offsets[order], rows.lengths[order])
     )
     seconds = None if rows.seconds is None else torch.from_numpy(rows.seconds[order].astype(np.int64)).to(device)
     results, begin = [], 0

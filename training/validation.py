@@ -73,10 +73,17 @@ def _task(
     if not chat:
         family = "general" if form == "question" else "general, other words"
     shown = texts if form != "turn" and chat else {"alone": texts["alone"]}
-    queries = [wording.named(one.text, _voice(source, one.positives[0], names) or names[0]) for one in questions]
-    among = [_pool(source, one) for one in questions]
+    queries = [
+        wording.named(question.text, _voice(source, question.positives[0], names) or names[0]) for question in questions
+    ]
+    among = [_pool(source, question) for question in questions]
     return HeldOut(
-        f"{source.name}, {form}", family, shown, queries, [frozenset(one.positives) for one in questions], among
+        f"{source.name}, {form}",
+        family,
+        shown,
+        queries,
+        [frozenset(question.positives) for question in questions],
+        among,
     )
 
 
@@ -90,13 +97,18 @@ def _pool(source: Source, question: Question) -> range:
 
 
 def _forms(source: Source) -> dict[str, list[Question]]:
-    asked = [one for one in source.questions if one.form == "question"]
-    forms = {form: [one for one in source.questions if one.form == form] for form in ("question", "turn", "cloze")}
+    asked = [question for question in source.questions if question.form == "question"]
+    forms = {
+        form: [question for question in source.questions if question.form == form]
+        for form in ("question", "turn", "cloze")
+    }
     if source.name in ("nfc", "nq"):
         return forms
     other = {
-        "claim": [wording.claim(one.text, one.answers[0]) if one.answers else None for one in asked],
-        "keywords": [wording.keywords(one.text) for one in asked],
+        "claim": [
+            wording.claim(question.text, question.answers[0]) if question.answers else None for question in asked
+        ],
+        "keywords": [wording.keywords(question.text) for question in asked],
         "request": [wording.request(one.text, place) for place, one in enumerate(asked)],
     }
     for form, texts in other.items():
@@ -185,7 +197,7 @@ def outcome(scores: Tensor, task: HeldOut) -> Outcome:
     wanted = [sorted(units) for units in task.wanted]
     padded = torch.tensor([units + [units[0]] * (most - len(units)) for units in wanted], device=scores.device)
     own = scores.gather(1, padded)
-    places = torch.stack([(scores > own[:, one : one + 1]).sum(1) for one in range(most)], dim=1).cpu().numpy()
+    places = torch.stack([(scores > own[:, number : number + 1]).sum(1) for number in range(most)], dim=1).cpu().numpy()
     counts = np.array([len(units) for units in wanted])
     real = np.arange(most)[None] < counts[:, None]
     return Outcome(((places < 10) & real).sum(axis=1) / counts, 1.0 / (places.min(axis=1) + 1))

@@ -79,7 +79,7 @@ def _world(name: str, text: str) -> World:
     asked: list[list[str]] = []
     for line in text.splitlines():
         if line.startswith("? "):
-            asked.append([one.strip() for one in line[2:].split("|", 3)])
+            asked.append([part.strip() for part in line[2:].split("|", 3)])
         elif found := _MEMORY.fullmatch(line):
             speaker = None if found[3] == NOBODY else found[3]
             memories[found[1]] = Memory(date.fromisoformat(found[2]), Turn(found[4], speaker))
@@ -88,13 +88,13 @@ def _world(name: str, text: str) -> World:
     places = {number: place for place, number in enumerate(memories)}
 
     def numbers(text: str) -> tuple[int, ...]:
-        return tuple(places[one] for one in text.split())
+        return tuple(places[part] for part in text.split())
 
     questions = [
-        Asked(kind, numbers(answers), numbers(beside), tuple(one.strip() for one in texts.split(" / ")))
+        Asked(kind, numbers(answers), numbers(beside), tuple(part.strip() for part in texts.split(" / ")))
         for kind, answers, beside, texts in asked
     ]
-    if wrong := [one for one in questions if bool(one.answers) == (one.kind == "none")]:
+    if wrong := [question for question in questions if bool(question.answers) == (question.kind == "none")]:
         raise ValueError(f"{name}: an answer too many or too few: {wrong[0]}")
     return World(name, list(memories.values()), questions)
 
@@ -123,12 +123,12 @@ class WorldMaker:
         world, asked = self.questions[place]
         beside = draw.sample(asked.beside, min(NEAR, len(asked.beside)))
         other = OUTDATED if asked.kind in CHANGED else WRONG
-        texts = [(one, other) for one in beside]
+        texts = [(number, other) for number in beside]
         if asked.answers:
             texts.insert(0, (draw.choice(asked.answers), PART if asked.kind == "two-hop" else ANSWER))
-        spare = [one for one in range(len(world.memories)) if one not in {*asked.answers, *asked.beside}]
+        spare = [number for number in range(len(world.memories)) if number not in {*asked.answers, *asked.beside}]
         draw.shuffle(spare)
-        texts += [(one, WRONG) for one in spare[: self.negatives + 1 - len(texts)]]
+        texts += [(number, WRONG) for number in spare[: self.negatives + 1 - len(texts)]]
         texts += draw.choices(texts[1:], k=self.negatives + 1 - len(texts))
         dressed = dress(world, [one for one, _ in texts], draw)
         return Listed(worded(draw.choice(asked.wordings), draw), dressed, [truth for _, truth in texts])

@@ -110,16 +110,18 @@ def read(sources: Path) -> tuple[list[str], list[str]]:
     """The real texts in a fixed, mixed order, and questions about the conversations among them."""
     from memorist.text.secrets import secrets_in
 
-    turns = [one["text"] for name in TURNS for one in _lines(sources / "eval" / name / "corpus.jsonl")]
+    turns = [line["text"] for name in TURNS for line in _lines(sources / "eval" / name / "corpus.jsonl")]
     with lzma.open(sources / "train" / "train.json.xz") as file:
-        more = [text for one in json.load(file)["sources"] if one["name"] in FIRST_PERSON for text in one["units"]]
+        more = [
+            text for source in json.load(file)["sources"] if source["name"] in FIRST_PERSON for text in source["units"]
+        ]
     draw = random.Random(5)
     draw.shuffle(more)
     cut = (" ".join(text[:LONGEST].split()) for text in [*turns, *more])
     distinct = {plain(text): text for text in cut if len(text) >= SHORTEST and not secrets_in(text)}
     texts = list(islice(distinct.values(), REAL))
     draw.shuffle(texts)
-    asked = [one["text"] for name in TURNS[:2] for one in _lines(sources / "eval" / name / "queries.jsonl")]
+    asked = [line["text"] for name in TURNS[:2] for line in _lines(sources / "eval" / name / "queries.jsonl")]
     return texts, draw.sample(asked, QUESTIONS)
 
 

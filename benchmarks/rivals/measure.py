@@ -64,7 +64,7 @@ def searched(name: str, size: int, folder: Path, place: Path, mode: str, limit: 
     cold = [_child([*command, "1"], limit) for _ in range(COLD_STARTS - 1)]
     warm = _child([*command, "all"], limit)
     for figure in ("cold_wall", "cold_processor"):
-        warm[figure] = median(one[figure] for one in [*cold, warm])
+        warm[figure] = median(figures[figure] for figures in [*cold, warm])
     return warm
 
 

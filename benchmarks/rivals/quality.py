@@ -79,7 +79,11 @@ def main() -> None:
 def texts_alone(dataset: Dataset) -> Dataset:
     """The same texts, without what else is known of them: not even their order."""
     groups = (
-        replace(group, documents=tuple(Document(one.id, one.text) for one in group.documents), conversation=False)
+        replace(
+            group,
+            documents=tuple(Document(document.id, document.text) for document in group.documents),
+            conversation=False,
+        )
         for group in dataset.groups
     )
     return replace(dataset, groups=tuple(groups))
@@ -90,9 +94,11 @@ def talk(group: Group, embedder: Embedder, view: str = TEXT) -> Talk:
     with Space(group, [RECIPES[RECIPE_OF[VECTOR]]], Setup(embedder, extract="off")) as space:
         kept = space.engine.store.vectors(list(space.ids))
         rows = {space.ids[id]: views.get(view, views[TEXT]) for id, views in kept.items()}
-    documents = [one for one in group.documents if one.id in rows]
-    vectors = np.array([rows[one.id] for one in documents], np.float32)
-    return Talk(group, documents, vectors, embedder.embed([one.text for one in group.questions], purpose="query"))
+    documents = [document for document in group.documents if document.id in rows]
+    vectors = np.array([rows[document.id] for document in documents], np.float32)
+    return Talk(
+        group, documents, vectors, embedder.embed([question.text for question in group.questions], purpose="query")
+    )
 
 
 def ours(dataset: Dataset, embedder: Embedder) -> Iterator[BenchRun]:
@@ -105,14 +111,14 @@ def ours(dataset: Dataset, embedder: Embedder) -> Iterator[BenchRun]:
 def theirs(store: type[Store], talks: Iterable[Talk]) -> Iterator[BenchRun]:
     """The answers of another store, searched in each of its ways."""
     answers: dict[str, list[Answer]] = {mode: [] for mode in store.modes}
-    for one in talks:
+    for talk in talks:
         with TemporaryDirectory() as folder:
             place = Path(folder) / "store"
             with closing(store(place, None)) as filled:
-                filled.fill([Page(0, [document.text for document in one.documents], one.vectors)])
+                filled.fill([Page(0, [document.text for document in talk.documents], talk.vectors)])
             for mode in store.modes:
                 with closing(store(place, mode)) as opened:
-                    answers[mode] += asked(opened, one)
+                    answers[mode] += asked(opened, talk)
     for mode in store.modes:
         yield BenchRun(mode, tuple(answers[mode]))
 

@@ -18,8 +18,8 @@ HEADER = (
 def table(results: Iterable[Figures], order: Sequence[str]) -> str:
     """A row for each size, store (in this order) and way to search; in brackets, the figure divided by Memorist's."""
     given = sorted(results, key=lambda one: (one["memories"], order.index(one["store"])))
-    ours = {one["memories"]: one for one in given if one["store"] == OURS}
-    lines = [HEADER, *(row for one in given for row in rows(one, ours.get(one["memories"], {})))]
+    ours = {figures["memories"]: figures for figures in given if figures["store"] == OURS}
+    lines = [HEADER, *(row for figures in given for row in rows(figures, ours.get(figures["memories"], {})))]
     head, *shown = ("|" + "".join(f" {cell} |" if cell else " |" for cell in line) for line in lines)
     return "\n".join([head, "|" + "---|" * len(HEADER), *shown])
 

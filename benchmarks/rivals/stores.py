@@ -227,7 +227,7 @@ class Txtai:
 
     def search(self, text: str, vector: Vectors, best: int = BEST) -> list[str]:
         self._given.know([text], vector[None])
-        return [one["text"] for one in self._embeddings.search(text, best)]
+        return [found["text"] for found in self._embeddings.search(text, best)]
 
     def close(self) -> None:
         self._embeddings.close()

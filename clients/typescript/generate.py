@@ -30,7 +30,7 @@ def types() -> str:
     parts = [HEAD, *(declaration(name, schema) for name, schema in sorted(schemas.items()))]
     for methods in document["paths"].values():
         for operation in methods.values():
-            asked = [one for one in operation.get("parameters", ()) if one["in"] == "query"]
+            asked = [parameter for parameter in operation.get("parameters", ()) if parameter["in"] == "query"]
             if asked:
                 parts.append(query(operation["operationId"], asked))
     return "\n".join([*parts, problems()])
@@ -57,8 +57,11 @@ def declaration(name: str, schema: Schema) -> str:
 def query(operation: str, parameters: list[Schema]) -> str:
     """The query parameters of an operation as a type; all of them may be left out unless they are required."""
     name = "".join(word.title() for word in operation.partition("_v1_")[0].split("_"))
-    properties = {one["name"]: {**one["schema"], "description": one.get("description", "")} for one in parameters}
-    required = [one["name"] for one in parameters if one.get("required")]
+    properties = {
+        parameter["name"]: {**parameter["schema"], "description": parameter.get("description", "")}
+        for parameter in parameters
+    }
+    required = [parameter["name"] for parameter in parameters if parameter.get("required")]
     return f"export interface {name}Query {{\n{members(properties, required)}}}\n"
 
 
@@ -76,12 +79,12 @@ def type_of(schema: Schema) -> str:
     if "$ref" in schema:
         return schema["$ref"].rpartition("/")[2]
     if "enum" in schema:
-        return union(json.dumps(one) for one in schema["enum"])
+        return union(json.dumps(choice) for choice in schema["enum"])
     if "anyOf" in schema:
         # A moment that a caller may give: a date and a time, or a date alone.
         if schema.get("type") == "string":
             return "Moment"
-        return union(type_of(one) for one in schema["anyOf"])
+        return union(type_of(choice) for choice in schema["anyOf"])
     kind = schema.get("type")
     if kind == "array":
         inner = type_of(schema.get("items", {}))
@@ -117,7 +120,7 @@ def problems() -> str:
     from memorist.model import error_name
     from memorist_server.rest import problems as known
 
-    sorts = {one.name for one in vars(known).values() if isinstance(one, Sort)}
+    sorts = {value.name for value in vars(known).values() if isinstance(value, Sort)}
     names = sorted(sorts | {error_name(error) for error in known.STATUS})
     listed = "".join(f"\n  | {json.dumps(name)}" for name in names)
     return (

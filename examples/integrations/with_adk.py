@@ -35,7 +35,7 @@ class Scripted(BaseLlm):
 
 async def said(runner: Runner, session_id: str, text: str) -> str:
     message = types.Content(role="user", parts=[types.Part(text=text)])
-    events = [one async for one in runner.run_async(user_id="ann", session_id=session_id, new_message=message)]
+    events = [event async for event in runner.run_async(user_id="ann", session_id=session_id, new_message=message)]
     return "\n".join(part.text or "" for event in events if event.content for part in event.content.parts or [])
 
 

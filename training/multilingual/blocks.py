@@ -74,8 +74,8 @@ class Blocks:
     def _tasks(self, seed: int) -> Iterator[Task]:
         draw = random.Random(seed)
         while True:
-            items = [(place, one) for place in range(len(self.sources)) for one in self._epoch_of(place, draw)]
-            items += [(EVERYDAY, one) for one in range(self.everyday)]
+            items = [(place, number) for place in range(len(self.sources)) for number in self._epoch_of(place, draw)]
+            items += [(EVERYDAY, number) for number in range(self.everyday)]
             draw.shuffle(items)
             for start in range(0, len(items) - self.size + 1, self.size):
                 yield items[start : start + self.size], draw.random()

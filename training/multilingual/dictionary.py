@@ -80,7 +80,7 @@ def dictionary(fetched: Path, sources: Sequence[Source], embed: Embed) -> dict[s
 def _frequent(sources: Sequence[Source]) -> list[str]:
     counts: Counter[str] = Counter()
     for source in sources:
-        for text in (*source.units[::2], *(one.text for one in source.questions[::2])):
+        for text in (*source.units[::2], *(question.text for question in source.questions[::2])):
             counts.update(re.findall(r"[a-z']+", text.lower()))
     return [word for word, count in counts.most_common(MOST_WORDS) if count >= LEAST_COUNT and len(word) > 1]
 

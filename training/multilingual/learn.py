@@ -68,7 +68,7 @@ class Translations:
 
     def __init__(self, pairs: Mapping[str, Mapping[str, Sequence[Sequence[str]]]], reader: Reader, seed: int) -> None:
         listed = [
-            (one, KINDS[kind] / len(rows)) for parts in pairs.values() for kind, rows in parts.items() for one in rows
+            (row, KINDS[kind] / len(rows)) for parts in pairs.values() for kind, rows in parts.items() for row in rows
         ]
         weights = np.cumsum([weight for _, weight in listed])
         self._weights = weights / weights[-1]
@@ -88,7 +88,7 @@ def mine(reader: Reader, model: Student, sources: Sequence[Source]) -> list[list
 
 def _mine_source(reader: Reader, model: Student, source: Source) -> list[Pools]:
     units = reader.embed(model, reader.encode(source.units, MINED_TOKENS))
-    queries = reader.embed(model, reader.encode([plain(one, source) for one in source.questions], QUERY))
+    queries = reader.embed(model, reader.encode([plain(question, source) for question in source.questions], QUERY))
     return candidates(source, queries, units)
 
 

@@ -86,7 +86,7 @@ def learn(options: argparse.Namespace) -> None:
     sources = corpus.read(options.data / "train.json.xz")
     sources = corpus.small(sources) if options.small else sources
     sources += [pairs.cloze(sources, CLOZE_SEED), pairs.told(sources)]
-    training = [pairs.with_turns(one) for one in corpus.split(sources)[0]]
+    training = [pairs.with_turns(source) for source in corpus.split(sources)[0]]
     told = _load(options.work / "translations.json.xz")
     if options.small:
         told = {

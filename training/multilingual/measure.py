@@ -63,7 +63,7 @@ def measure(embedder: OnnxEmbedder, data: Path) -> Iterator[tuple[str, int, NDAr
     for asked, told in (("en", "zh"), ("zh", "en")):
         (own, questions), (other, _) = vectors[f"xquad-{asked}"], vectors[f"xquad-{told}"]
         yield f"{asked} asks, {told} answers", len(gold), shares(questions @ other.T, gold)
-        moved = [frozenset(place + len(own) for place in one) for one in gold]
+        moved = [frozenset(place + len(own) for place in places) for places in gold]
         both = np.concatenate([own, other])
         yield f"the same beside the passages in {asked}", len(gold), shares(questions @ both.T, moved)
     yield from everyday(embedder, sorted((data / "everyday").glob("world-*.json")))
@@ -73,11 +73,11 @@ def everyday(embedder: OnnxEmbedder, worlds: Sequence[Path]) -> Iterator[tuple[s
     found: dict[str, list[NDArray[np.float64]]] = {"all": [], "cross-lingual": []}
     for file in worlds:
         world = json.loads(file.read_text(encoding="utf-8"))
-        told = embedder.embed([_turn(one) for one in world["memories"]], purpose="memory")
+        told = embedder.embed([_turn(memory) for memory in world["memories"]], purpose="memory")
         places = {one["id"]: place for place, one in enumerate(world["memories"])}
         for question in world["questions"]:
             if question["gold"]:
-                wanted = [frozenset(places[one] for one in question["gold"])]
+                wanted = [frozenset(places[document] for document in question["gold"])]
                 share = shares(embedder.embed([question["text"]], purpose="query") @ told.T, wanted)
                 for name in {"all", question["type"]} & found.keys():
                     found[name].append(share)
@@ -106,7 +106,7 @@ def main() -> None:
     for folder in options.folders:
         print(f"{folder.resolve().name}: {', '.join(f'recall@{count}' for count in PLACES)}")
         for name, questions, share in measure(OnnxEmbedder.from_folder(folder), options.data):
-            print(f"  {name:40} {questions:5} {' '.join(f'{one:6.1f}' for one in share)}", flush=True)
+            print(f"  {name:40} {questions:5} {' '.join(f'{value:6.1f}' for value in share)}", flush=True)
 
 
 if __name__ == "__main__":

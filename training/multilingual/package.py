@@ -27,8 +27,8 @@ class Package:
 
     def __init__(self, file: Path) -> None:
         graph = onnx.load(str(file)).graph
-        self._arrays = {one.name: one for one in graph.initializer}
-        self._vocabulary = next(one.attribute for one in graph.node if one.op_type == "SentencepieceTokenizer")
+        self._arrays = {tensor.name: tensor for tensor in graph.initializer}
+        self._vocabulary = next(node.attribute for node in graph.node if node.op_type == "SentencepieceTokenizer")
 
     def floats(self, name: str) -> Floats:
         """An array, dequantised where it is quantised; `name` is without its `:0`."""
@@ -74,10 +74,11 @@ class Package:
 
     def tokenizer(self) -> dict[str, object]:
         """The vocabulary as the content of a `tokenizer.json`."""
-        top = _fields(next(one.s for one in self._vocabulary if one.name == "model"))
-        pieces = [_fields(one) for one in top[1]]
+        top = _fields(next(field.s for field in self._vocabulary if field.name == "model"))
+        pieces = [_fields(piece) for piece in top[1]]
         vocabulary = [
-            [one[1][0].decode(), round(struct.unpack("<f", one[2][0])[0], 4) if 2 in one else 0.0] for one in pieces
+            [piece[1][0].decode(), round(struct.unpack("<f", piece[2][0])[0], 4) if 2 in piece else 0.0]
+            for piece in pieces
         ]
         charsmap = base64.b64encode(_fields(top[3][0])[2][0]).decode()
         first, last = ({"SpecialToken": {"id": name, "type_id": 0}} for name in ("<s>", "</s>"))

@@ -42,7 +42,7 @@ class Student(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.branches = nn.ModuleList([Branch(*one) for one in ORDERS])
+        self.branches = nn.ModuleList([Branch(*order) for order in ORDERS])
         self.norm = nn.LayerNorm(WIDTH + len(ORDERS) * NARROW, eps=EPS)
         self.mix = nn.Linear(WIDTH + len(ORDERS) * NARROW, WIDTH)
         self.weigh_norm = nn.LayerNorm(WIDTH, eps=EPS)
@@ -51,8 +51,8 @@ class Student(nn.Module):
         nn.init.zeros_(self.weigh.bias)
         self.d0, self.d1, self.p1 = nn.Linear(WIDTH, LOW), nn.Linear(LOW, LOW), nn.Linear(WIDTH, LOW)
         self.d2, self.p3, self.d3 = nn.Linear(LOW, WIDTH), nn.Linear(LOW, WIDTH), nn.Linear(WIDTH, WIDTH)
-        for one in (self.d0, self.d1, self.p1, self.d2, self.p3, self.d3):
-            nn.init.zeros_(one.bias)  # the base has none
+        for layer in (self.d0, self.d1, self.p1, self.d2, self.p3, self.d3):
+            nn.init.zeros_(layer.bias)  # the base has none
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
         """`words` (texts, tokens, 512) are rows of the table; `mask` (texts, tokens, 1) is 1 for tokens."""

@@ -47,7 +47,7 @@ class StudentDraft(Draft):
         """A product over windows. Its input becomes integers first, and the zeros at both ends are the zero point."""
         matrix = self.modules[name].weight.detach().float().numpy().T
         wide = self.spans[name]
-        low, high = (one.reshape(order, NARROW) for one in (wide.low, wide.high))
+        low, high = (half.reshape(order, NARROW) for half in (wide.low, wide.high))
         span = Span(low.min(axis=0), high.max(axis=0))
         divided_by = divisors(span, np.abs(matrix.reshape(order, NARROW, -1)).max(axis=0))
         scale, zero = input_scale(span, divided_by)

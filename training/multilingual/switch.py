@@ -33,4 +33,4 @@ class Switch:
 
 def _is_inside(parts: Sequence[str], place: int) -> bool:
     near = [parts[other] for other in (place - 1, place + 1) if 0 <= other < len(parts)]
-    return all(not one or ord(one[0]) > 0x2E80 for one in near)
+    return all(not name or ord(name[0]) > 0x2E80 for name in near)

@@ -116,7 +116,7 @@ def _names(fetched: Path) -> dict[str, list[Pair]]:
 def _cldr(archive: Path, path: str, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     with tarfile.open(archive) as tar:
-        members = {one.name.partition("/")[2]: one for one in tar.getmembers()}
+        members = {member.name.partition("/")[2]: member for member in tar.getmembers()}
         for language in ("en", *LANGUAGES):
             tag = CLDR_NAMES.get(language, language)
             stream = tar.extractfile(members[path.format(tag)])
