@@ -56,7 +56,7 @@ def read(text: str) -> Diagram:
         elif word in ("area", "point"):
             kept = made.areas if word == "area" else made.points
             kept.append(
-                (line.partition(":")[2].split("|")[0].strip(), [day for one in cells[1:] for day in _dates(one)])
+                (line.partition(":")[2].split("|")[0].strip(), [day for cell in cells[1:] for day in _dates(cell)])
             )
         elif " = " in line:
             name, note = line.split(" = ", 1)
@@ -68,7 +68,7 @@ def read(text: str) -> Diagram:
 
 
 def _dates(text: str) -> list[date]:
-    return [date.fromisoformat(one.strip()) for one in text.split("..")]
+    return [date.fromisoformat(part.strip()) for part in text.split("..")]
 
 
 def draw(diagram: Diagram) -> str:

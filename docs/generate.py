@@ -58,7 +58,7 @@ def recipes() -> str:
         page += f"\n## `{name}`\n\n{recipe.about}\n\n"
         page += " → ".join(f"`{stage.kind}`" for stage in recipe.stages) + "\n"
         for given, parameters in recipe.names.items():
-            page += f"\n`{given}` sets {', '.join(f'`{one}`' for one in parameters)}.\n"
+            page += f"\n`{given}` sets {', '.join(f'`{parameter}`' for parameter in parameters)}.\n"
     return page
 
 
@@ -77,18 +77,19 @@ def settings() -> str:
     page = "# Settings\n\n" + NOTE
     page += ABOUT_SETTINGS
     page += "| key | environment | default | meaning | by an untrusted file |\n|---|---|---|---|---|\n"
-    for one in SETTINGS:
-        default = f"`{one.default}`" if one.default else "–"
-        page += f"| `{one.name}` | `{one.variable}` | {default} | {one.meaning} | {UNTRUSTED[one.untrusted]} |\n"
-    for one in TABLES:
-        page += f"| `[{one.name}]` | – | – | {one.meaning} | {UNTRUSTED[one.untrusted]} |\n"
+    for setting in SETTINGS:
+        default = f"`{setting.default}`" if setting.default else "–"
+        cells = (f"`{setting.name}`", f"`{setting.variable}`", default, setting.meaning, UNTRUSTED[setting.untrusted])
+        page += f"| {' | '.join(cells)} |\n"
+    for table in TABLES:
+        page += f"| `[{table.name}]` | – | – | {table.meaning} | {UNTRUSTED[table.untrusted]} |\n"
     return page + ABOUT_VARIABLES + "".join(_variables())
 
 
 def _variables() -> Iterator[str]:
     for recipe, variables in VARIABLES.items():
         yield f"\n| variable | parameter of `{recipe}` | values |\n|---|---|---|\n"
-        yield from (f"| `{one.name}` | `{one.setting}` | {one.values} |\n" for one in variables)
+        yield from (f"| `{variable.name}` | `{variable.setting}` | {variable.values} |\n" for variable in variables)
 
 
 ABOUT_VARIABLES = """

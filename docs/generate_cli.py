@@ -36,15 +36,15 @@ def page() -> str:
 
 
 def _command(name: str, command: Any) -> str:
-    arguments = [one for one in command.params if one.param_type_name == "argument"]
-    shown = " ".join(one.metavar if one.required else f"[{one.metavar}]" for one in arguments)
+    arguments = [param for param in command.params if param.param_type_name == "argument"]
+    shown = " ".join(argument.metavar if argument.required else f"[{argument.metavar}]" for argument in arguments)
     usage = f"memorist {name} [OPTIONS] {shown}".rstrip()
     return f"## {name}\n\n{command.help}\n\n```\n{usage}\n```\n\n{_tables(command.params)}"
 
 
 def _tables(params: list[Any]) -> str:
     """One table per panel, in the order of the help."""
-    panels = dict.fromkeys(_panel(one) for one in params)
+    panels = dict.fromkeys(_panel(param) for param in params)
     ordered = sorted(params, key=lambda one: list(panels).index(_panel(one)))
     return "\n".join(_table(panel, list(group)) for panel, group in groupby(ordered, _panel))
 
@@ -54,7 +54,7 @@ def _panel(param: Any) -> str:
 
 
 def _table(panel: str, params: list[Any]) -> str:
-    rows = [f"| `{_names(one)}` | {one.help} |\n" for one in params]
+    rows = [f"| `{_names(param)}` | {param.help} |\n" for param in params]
     return f"| {panel} | |\n|---|---|\n" + "".join(rows)
 
 
