@@ -65,7 +65,7 @@ class Rest:
         return method.upper(), path, query, self._headers(hostile), body
 
     def _query(self, hostile: Hostile, operation: Any) -> str:
-        names = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
+        names = [parameter["name"] for parameter in operation.get("parameters", ()) if parameter["in"] == "query"]
         given = {
             name: typed(hostile, hostile.dice.choice(("str", "int", "bool", "When")))
             for name in names
@@ -150,7 +150,7 @@ class Rest:
             told.append(message)
 
         await self.app(scope, receive, send)
-        answer = b"".join(one.get("body", b"") for one in told[1:])
+        answer = b"".join(message.get("body", b"") for message in told[1:])
         return told[0]["status"], {name.decode(): value.decode() for name, value in told[0]["headers"]}, answer
 
     def problem(self, request: Request, answer: Answer) -> str | None:

@@ -98,7 +98,7 @@ def _value(engine: Engine, hostile: Hostile, name: str, annotation: str, folder:
         return hostile.misfit()
     if name in ("id", "superseded_by", "ids", "entry", "name", "cursor") and dice.random() < 0.6:
         known = dice.choice([item.id for item in engine.list(limit=20).items] or ["x"])
-        entries = [one.id for one in engine.journal(limit=20)] or ["x"]
+        entries = [entry.id for entry in engine.journal(limit=20)] or ["x"]
         return [known] if name == "ids" else dice.choice(entries) if name == "entry" else known
     return typed(hostile, annotation)
 

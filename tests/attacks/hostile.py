@@ -171,12 +171,17 @@ def smaller(value: Any, depth: int = 5) -> list[Any]:
         return [value[:half], value[half:], value[1:], value[:-1]]
     if isinstance(value, Mapping):
         less = [{key: one for key, one in value.items() if key != name} for name in value]
-        return [*less, *({**value, name: one} for name in value for one in smaller(value[name], depth - 1))]
+        return [
+            *less,
+            *({**value, name: smaller_value} for name in value for smaller_value in smaller(value[name], depth - 1)),
+        ]
     if isinstance(value, Sequence) and not isinstance(value, str | bytes) and value:
         items = list(value)
         half = len(items) // 2
         less = [items[:half], items[half:], items[1:]] if half else []
-        changed = [(n, one) for n in range(min(9, len(items))) for one in smaller(items[n], depth - 1)]
+        changed = [
+            (n, smaller_value) for n in range(min(9, len(items))) for smaller_value in smaller(items[n], depth - 1)
+        ]
         return [*less, *([*items[:n], one, *items[n + 1 :]] for n, one in changed)]
     return []
 
@@ -184,10 +189,10 @@ def smaller(value: Any, depth: int = 5) -> list[Any]:
 def smallest(given: Any, fails: Callable[[Any], bool], tries: int = 100) -> Any:
     """The smallest input found that still fails."""
     while tries > 0:
-        for one in smaller(given):
+        for candidate in smaller(given):
             tries -= 1
-            if fails(one):
-                given = one
+            if fails(candidate):
+                given = candidate
                 break
             if tries <= 0:
                 return given

@@ -48,7 +48,7 @@ ALPHABETS = {
 
 def _password(luck: Random, signs: str) -> str:
     """At least one letter of each case, a digit and a sign."""
-    parts = [luck.choice(one) for one in ("ABCDEFGHJKLMNPQRSTUVWXYZ", "abcdefghijkmnpqrstuvwxyz", "23456789", signs)]
+    parts = [luck.choice(name) for name in ("ABCDEFGHJKLMNPQRSTUVWXYZ", "abcdefghijkmnpqrstuvwxyz", "23456789", signs)]
     parts += luck.choices(BASE62 + signs, k=luck.randint(4, 12))
     luck.shuffle(parts)
     return luck.choice(BASE62) + "".join(parts) + luck.choice(BASE62)

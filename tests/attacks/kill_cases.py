@@ -293,7 +293,7 @@ def crash(sort: str, url: str) -> None:
 def _moment(case: Case, steps: list[str], moments: list[list[int]], dice: random.Random) -> int:
     """A moment of the operation to be killed, or of any."""
     if case.operation is None:
-        return dice.choice([one for step in moments for one in step])
+        return dice.choice([number for step in moments for number in step])
     return dice.choice(moments[0 if case.operation == "open" else steps.index(case.operation, 1)] or [1])
 
 

@@ -58,7 +58,7 @@ def _compared(world: World, steps: list[str], states: list[Any], done: int, prob
             return done + 1
         if steps[done] in IN_PARTS:
             lost = _lost(states[done], states[done + 1], now)
-            problems += [("lost", one) for one in lost]
+            problems += [("lost", name) for name in lost]
             return len(steps) if steps[done] in ANOTHER else done
     kind = "half-written" if done < len(steps) and not _lost(states[done], states[done + 1], now) else "lost"
     problems += [(kind, text) for _, text in _unlike(states[done], now, "after the kill")]
@@ -95,17 +95,19 @@ def _sound(world: World, problems: list[Problem], *, half_imported: bool) -> Non
             continue
         problems.append(("audit", f"{finding.kind}: {finding.reason} {finding.ids}"))
     data = [json.loads(line) for line in lines_of(engine.store)]
-    ids = {one["memory"]["id"] for one in data if "memory" in one} | {
-        one["entity"][0] for one in data if "entity" in one
+    ids = {record["memory"]["id"] for record in data if "memory" in record} | {
+        record["entity"][0] for record in data if "entity" in record
     }
-    links = [one["link"] for one in data if "link" in one]
+    links = [record["link"] for record in data if "link" in record]
     problems += [("dangling", str(link)) for link in links if not {link[0], link[2]} <= ids]
-    shown = [one["shown"] for one in data if "shown" in one]
-    problems += [("dangling", str(one)) for one in shown if one[1] not in ids]
+    shown = [record["shown"] for record in data if "shown" in record]
+    problems += [("dangling", str(link)) for link in shown if link[1] not in ids]
     named = {end for link in links for end in (link[0], link[2])}
-    problems += [("nameless", str(one)) for one in data if "entity" in one and one["entity"][0] not in named]
+    problems += [
+        ("nameless", str(record)) for record in data if "entity" in record and record["entity"][0] not in named
+    ]
     stats = engine.stats()
-    counted = sum("memory" in one for one in data), len(links)
+    counted = sum("memory" in record for record in data), len(links)
     if counted != (stats.memories + stats.versions, stats.links):
         problems.append(("counts", f"{counted} but {stats}"))
 
@@ -113,7 +115,9 @@ def _sound(world: World, problems: list[Problem], *, half_imported: bool) -> Non
 def _found(world: World, problems: list[Problem]) -> None:
     """A memory that is there can be found by its words."""
     engine = world.engine
-    current = [one for one in engine.list(limit=1000).items if one.kind.value == "episodic" and "note" in one.text]
+    current = [
+        memory for memory in engine.list(limit=1000).items if memory.kind.value == "episodic" and "note" in memory.text
+    ]
     if current:
         wanted = current[-1]
         ids = [item.memory.id for item in engine.recall(wanted.text, limit=20, track=False).items]
@@ -142,11 +146,11 @@ def _files(world: World, problems: list[Problem]) -> None:
 def _erased(world: World, states: list[Any], now: dict[str, Any], problems: list[Problem]) -> None:
     """What was forgotten is in no byte of the memory, its log or its notes."""
     number = re.compile(r"note (\d+)")
-    said = {one for before in states for line in before["memory"] for one in number.findall(line)}
-    gone = said.difference(one for line in now["memory"] for one in number.findall(line))
+    said = {match for before in states for line in before["memory"] for match in number.findall(line)}
+    gone = said.difference(match for line in now["memory"] for match in number.findall(line))
     notes = (world.folder / "notes").rglob("*")
     for file in [*world.folder.glob(f"{world.file}*"), *notes]:
         if file.is_file() and ".before-" not in file.name:
             data = file.read_bytes()
-            left = [one for one in sorted(gone) if one.encode() in data]
-            problems += [("erased bytes", f"{file.name} still has note {one}") for one in left[:1]]
+            left = [note for note in sorted(gone) if note.encode() in data]
+            problems += [("erased bytes", f"{file.name} still has note {note}") for note in left[:1]]

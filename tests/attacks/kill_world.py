@@ -187,7 +187,7 @@ def invalidate(world: World, dice: random.Random) -> None:
 
 
 def undo(world: World, dice: random.Random) -> None:
-    entries = [one for verb in ("invalidate", "feedback", "tidy") for one in world.engine.journal(verb)]
+    entries = [record for verb in ("invalidate", "feedback", "tidy") for record in world.engine.journal(verb)]
     for entry in entries:
         try:
             world.engine.undo(entry.id)

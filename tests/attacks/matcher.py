@@ -38,7 +38,7 @@ class Matcher:
         self.limit = 1_000_000
         self._root = self._sequence(list(self.tree), self._flags)
         first = self._first(list(self.tree))
-        ways = [self._tree([one]) for one in first or ()]
+        ways = [self._tree([node]) for node in first or ()]
         self._begins = self.compiled([(_BRANCH, (None, ways))]) if ways else None
 
     def search(self, text: Any, begin: int = 0, end: int | None = None, *, past: int = -1) -> tuple[int, int] | None:
@@ -115,7 +115,7 @@ class Matcher:
                 inner, optional = list(value[2]), value[0] == 0
             elif name == "BRANCH":
                 ways = [self._first(list(way)) for way in value[1]]
-                return None if None in ways else [*found, *(one for way in ways if way for one in way)]
+                return None if None in ways else [*found, *(step for way in ways if way for step in way)]
             else:
                 return None
             begun = self._first(inner)

@@ -18,7 +18,7 @@ def own_attacks(matcher: Matcher) -> list[tuple[str, str, str]]:
     found = [(before, unit) for before, unit in _pumps(matcher, list(matcher.tree), "") if unit]
     units = list(dict.fromkeys(unit for _, unit in found))
     attacks = [(start, unit, end) for before, unit in found for start in {before, ""} for end in ("", "\0")]
-    pairs = [("", one + other, "\0") for one in units for other in units if one != other]
+    pairs = [("", first + other, "\0") for first in units for other in units if first != other]
     return list(dict.fromkeys([*attacks, *pairs, *(("", before + unit, "\0") for before, unit in found)]))
 
 

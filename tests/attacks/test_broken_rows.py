@@ -33,8 +33,8 @@ CELLS = {
 
 def break_file(path: Path, *statements: str) -> None:
     with apsw.Connection(str(path)) as connection:
-        for one in statements:
-            connection.execute(one)
+        for statement in statements:
+            connection.execute(statement)
     connection.close()
 
 
@@ -55,7 +55,7 @@ def opened(path: Path) -> Engine:
 def broken(path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[Engine, str, str]]:
     """An engine on a file with a broken memory, the id of that memory, and the id of a sound one."""
     with opened(path) as engine:
-        lamp, book = (one.id for one in engine.list().items)
+        lamp, book = (memory.id for memory in engine.list().items)
     break_file(path, f"UPDATE memories SET {request.param} WHERE id = '{lamp}'")
     with opened(path) as engine:
         yield engine, lamp, book
@@ -68,20 +68,20 @@ every_cell = pytest.mark.parametrize("broken", CELLS.values(), ids=CELLS, indire
 def test_the_others_stay_readable(broken: tuple[Engine, str, str]) -> None:
     engine, _, book = broken
     assert BOOK in [item.memory.text for item in engine.recall("Where is the book?").items]
-    assert book in [one.id for one in engine.list().items]
+    assert book in [memory.id for memory in engine.list().items]
     found = engine.get(book)
     assert found is not None and found.text == BOOK
-    assert engine.remember("The chair is new.").id in [one.id for one in engine.list().items]
+    assert engine.remember("The chair is new.").id in [memory.id for memory in engine.list().items]
 
 
 @every_cell
 def test_an_audit_names_it_and_a_fix_makes_it_readable(broken: tuple[Engine, str, str]) -> None:
     engine, lamp, book = broken
-    assert any(lamp in one.reason for one in engine.audit(["drift"]).findings)
+    assert any(lamp in finding.reason for finding in engine.audit(["drift"]).findings)
     fixed = engine.audit(["drift"], fix=True)
-    assert all(one.fixed for one in fixed.findings)
+    assert all(finding.fixed for finding in fixed.findings)
     assert engine.audit(["drift"]).findings == ()
-    assert [one.id for one in engine.list().items] == [lamp, book]
+    assert [memory.id for memory in engine.list().items] == [lamp, book]
     engine.export(BytesIO())
     assert engine.forget(lamp).forgotten == (lamp,)
 
@@ -128,7 +128,7 @@ def test_damage_beside_a_memory_keeps_no_memory_from_being_found_and_a_fix_remov
         assert engine.audit(["drift"]).findings
         engine.audit(["drift"], fix=True)
         assert engine.audit(["drift"]).findings == ()
-        assert {one.text for one in engine.list().items} == {LAMP, BOOK}
+        assert {memory.text for memory in engine.list().items} == {LAMP, BOOK}
 
 
 def test_a_torn_index_is_named_and_built_again(path: Path) -> None:
@@ -141,8 +141,8 @@ def test_a_torn_index_is_named_and_built_again(path: Path) -> None:
     content[(page - 1) * size : page * size] = b"\x0a" + bytes(size - 1)
     path.write_bytes(content)
     with opened(path) as engine:
-        assert any("memories_by_seq" in one.reason for one in engine.audit(["drift"]).findings)
-        assert [one.text for one in engine.list().items] == [LAMP, BOOK]
+        assert any("memories_by_seq" in finding.reason for finding in engine.audit(["drift"]).findings)
+        assert [memory.text for memory in engine.list().items] == [LAMP, BOOK]
         engine.audit(["drift"], fix=True)
         assert engine.audit(["drift"]).findings == ()
         assert BOOK in [item.memory.text for item in engine.recall("Where is the book?").items]

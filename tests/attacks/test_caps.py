@@ -64,8 +64,8 @@ def test_a_low_fact_neither_ends_nor_meets_a_secret_one(engine: Engine, guest: E
     secret = engine.relate("Ann", "lives_in", "Lima", valid_from="2024-01-01", classification=3)
     low = guest.relate("Ann", "lives_in", "Rome", valid_from="2024-02-01")
     assert (low.worth.classification, engine.get(secret.id)) == (1, secret.memory)
-    assert [one.id for one in guest.history("Ann")] == [low.id]
-    assert {one.id for one in engine.history("Ann")} == {low.id, secret.id}
+    assert [version.id for version in guest.history("Ann")] == [low.id]
+    assert {version.id for version in engine.history("Ann")} == {low.id, secret.id}
 
 
 def test_a_low_key_replaces_no_secret(engine: Engine, guest: Engine) -> None:
@@ -127,10 +127,10 @@ def test_no_wildcard_or_condition_reaches_above_a_cap(engine: Engine, guest: Eng
     for number, classification in enumerate((1, 3)):
         engine.remember(f"Code {number}.", scope="team/a", speaker="Ann", classification=classification)
     everything: Any = {"scope": "t*", "where": {"not": {"speaker": "Ben"}}, "max_classification": 3}
-    assert [one.text for one in guest.list(**everything).items] == ["Code 0."]
+    assert [memory.text for memory in guest.list(**everything).items] == ["Code 0."]
     assert [item.memory.text for item in guest.recall("Code", **everything).items] == ["Code 0."]
     assert len(guest.forget(**everything).forgotten) == 1
-    assert [one.text for one in engine.list(**everything).items] == ["Code 1."]
+    assert [memory.text for memory in engine.list(**everything).items] == ["Code 1."]
 
 
 @pytest.mark.parametrize("kind", STORES)
@@ -140,7 +140,7 @@ def test_no_wildcard_reaches_another_space(open_store: OpenStore, kind: str) -> 
         store.put(Batch([memory(f"kept in {store.space}", id=store.space, scope="team/a")]))
     where = Filter(scopes=(), scope_prefixes=("team",))
     for store in stores:
-        assert [one.id for one in store.scan(where, 9).items] == [store.space]
+        assert [memory.id for memory in store.scan(where, 9).items] == [store.space]
         assert [hit.id for hit in store.view().search_text("kept", where, 9)] == [store.space]
         store.close()
 
@@ -169,11 +169,11 @@ def test_an_old_secret_makes_way_for_a_low_memory_with_its_id(tmp_path: Path, ki
             old = engine.remember("I live in Lima.", key="home", speaker="Ann", classification=3)
         low = up_to(engine, 1).remember("I live in Oslo.", key="home", speaker="Ann")
         assert (low.id, low.version, up_to(engine, 1).history(low.id)) == (old.id, 1, [low.memory])
-        [moved] = [one for one in engine.list(max_classification=3).items if one.text == old.text]
-        assert moved.id != old.id and [one.version for one in engine.history(moved.id)] == [2, 1]
+        [moved] = [memory for memory in engine.list(max_classification=3).items if memory.text == old.text]
+        assert moved.id != old.id and [version.version for version in engine.history(moved.id)] == [2, 1]
         engine.forget(moved.id)
         left = engine.list(max_classification=3, include_expired=True).items
-        assert {one.worth.classification for one in left} == {1}  # with the facts that rested on it
+        assert {memory.worth.classification for memory in left} == {1}  # with the facts that rested on it
 
 
 def _id_without_classification(text: str, **fields: Any) -> str:
@@ -192,6 +192,6 @@ def test_who_says_i_above_a_cap_does_not_change_who_is_asked_for(asked: Any) -> 
         for times in range(number):
             engine.remember(f"I am allergic to bees, and I keep code {times}.", speaker="Bo", classification=3)
         found = up_to(engine, 1).recall("What am I allergic to?", **asked)
-        answers.append(([(one.memory.text, one.score, one.probability) for one in found.items], found.confidence))
+        answers.append(([(item.memory.text, item.score, item.probability) for item in found.items], found.confidence))
         engine.close()
     assert answers[0] == answers[1] and answers[0][0]

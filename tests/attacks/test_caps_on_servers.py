@@ -106,7 +106,7 @@ def secrets_into(engine: Any) -> list[str]:
     kept.append(engine.relate("Alice", "lives_in", "Lima", valid_from="2024-03-01", classification=3))
     kept.append(engine.remember(GOAL["metadata"]["goal"], **GOAL, classification=3))
     engine.session(id="run").step("The guard sleeps at noon.")
-    return [one.id for one in kept]
+    return [memory.id for memory in kept]
 
 
 def test_every_route_gives_a_capped_key_the_same_answer(servers: tuple[Running, Running]) -> None:
@@ -129,7 +129,9 @@ def test_every_route_gives_a_capped_key_the_same_answer(servers: tuple[Running, 
                 found = re.search(rb'^\{"id":"([0-9a-f]{32})"', answers[0][1])
                 ids += [found[1].decode()] if found and "memories" in route else []
     left = secret.client("ours", secret.key("ours", "admin")).list(max_classification=3)
-    assert {one.worth.classification for one in left.items} == {2, 3} and all(one.version == 1 for one in left.items)
+    assert {item.worth.classification for item in left.items} == {2, 3} and all(
+        item.version == 1 for item in left.items
+    )
     metrics = https[1].get("/metrics").text
     assert not any(word in metrics for word in (*hidden, "mallory", "vault"))
 
@@ -150,7 +152,7 @@ def _sent(http: httpx.Client, route: str, body: Any, id: str, known: tuple[str, 
         given = cast("dict[str, Any]", body)
         body = {name: ids.get(str(value), value) for name, value in given.items()}
         if isinstance(listed := body.get("ids"), list):
-            body["ids"] = [ids[one] for one in listed]
+            body["ids"] = [ids[name] for name in listed]
     if method == "GET":
         answer = http.get(path, params=body)
     elif path.endswith(("/file", "/import")):
@@ -195,9 +197,9 @@ def test_every_tool_gives_a_capped_agent_the_same_answer(cap: int) -> None:
         for engine in engines:
             async with Client(MemoryServer(engine, max_classification=cap)) as client:
                 assert {tool.name for tool in (await client.list_tools()).tools} == TOOLS.keys()
-                told.append([await _called(client, *one) for one in _calls(hidden[0])])
+                told.append([await _called(client, *call) for call in _calls(hidden[0])])
         assert told[0] == told[1]
-        assert set(hidden) <= {one.id for one in engines[1].list(max_classification=3).items}
+        assert set(hidden) <= {memory.id for memory in engines[1].list(max_classification=3).items}
 
     anyio.run(play)
 

@@ -105,7 +105,11 @@ def test_every_verb_of_a_closed_engine_says_so(tmp_path: Path, place: str) -> No
     assert len(verbs) > 25
     for name in verbs:
         taken = inspect.signature(getattr(engine, name)).parameters.values()
-        given = ["x" for one in taken if one.default is one.empty and one.kind is one.POSITIONAL_OR_KEYWORD]
+        given = [
+            "x"
+            for parameter in taken
+            if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        ]
         with pytest.raises(Closed, match="Open it again"):
             getattr(engine, name)(*given)
 
@@ -204,12 +208,12 @@ def test_a_signal_finishes_what_has_begun_and_drops_what_has_not(tmp_path: Path)
             half.sendall(head + body[:5])
             _await_request(port)
             process.send_signal(signal.SIGTERM)
-            assert all(one.recv(1) == b"" for one in idle)
+            assert all(socket_.recv(1) == b"" for socket_ in idle)
             half.sendall(body[5:])
             assert half.recv(65536).startswith(b"HTTP/1.1 201")
         assert process.wait(60) in (0, -signal.SIGTERM)
     with memorist.open(tmp_path / "spaces", space="agent", embedder="none") as engine:
-        assert [one.text for one in engine.list().items] == ["The barn is red."]
+        assert [memory.text for memory in engine.list().items] == ["The barn is red."]
 
 
 def _await_request(port: int) -> None:
@@ -228,7 +232,7 @@ def test_a_verb_that_never_ends_does_not_keep_a_server_from_stopping(tmp_path: P
     """What was acknowledged is there, and the rest is whole or not there."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    arguments = [one.format(tmp_path) for one in STUCK_SERVERS[kind]]
+    arguments = [server.format(tmp_path) for server in STUCK_SERVERS[kind]]
     command = [sys.executable, "-m", "tests.attacks.stuck_server", point, str(tmp_path), "--embedder", "none"]
     with subprocess.Popen([*command, *arguments, "--port", str(port)]) as process:
         try:
@@ -238,10 +242,10 @@ def test_a_verb_that_never_ends_does_not_keep_a_server_from_stopping(tmp_path: P
         finally:
             process.kill()
     with memorist.open(tmp_path, space="agent", embedder="none") as engine:
-        texts = sorted(one.text for one in engine.list().items)
+        texts = sorted(memory.text for memory in engine.list().items)
         slow = ["One.", "Two."] if kind == "rest" else ["One."]
         assert texts == ["Acknowledged.", *(slow if point == "after" else [])]
-        assert [one.memory.text for one in engine.recall("acknowledged").items][:1] == ["Acknowledged."]
+        assert [item.memory.text for item in engine.recall("acknowledged").items][:1] == ["Acknowledged."]
 
 
 async def _write_over_rest(port: int, folder: Path, stop: Callable[[], None]) -> None:
@@ -308,8 +312,8 @@ def test_an_answer_names_no_path_and_the_log_has_the_incident(
         answer = http.get("/v1/spaces/agent/stats")
     assert answer.status_code in (500, 503) and answer.headers["content-type"] == "application/problem+json"
     assert "/home" not in answer.text and "Zanzibar" not in answer.text and answer.json()["remedy"]
-    lines = [json.loads(JsonLines().format(one)) for one in caplog.records]
-    (line,) = [one for one in lines if one.get("request_id") == answer.json()["request_id"]]
+    lines = [json.loads(JsonLines().format(record)) for record in caplog.records]
+    (line,) = [row for row in lines if row.get("request_id") == answer.json()["request_id"]]
     assert line["error"]["type"] == type(BREAKAGES[kind]).__name__ and "Zanzibar" not in json.dumps(line)
 
 
@@ -332,9 +336,9 @@ def test_an_unreadable_upload_is_a_problem_without_its_path(
     with uploads.http() as http:
         answer = http.post(f"/v1/spaces/agent/ingest/file?name={name}", content=content, headers=headers)
         imported = http.post("/v1/spaces/agent/import", content=content, headers=headers)
-    for one in (answer, imported):
-        assert one.status_code < 500, one.text
-        assert not any(part in one.text for part in (PART, "uploads0", tempfile.gettempdir())), one.text
+    for response in (answer, imported):
+        assert response.status_code < 500, response.text
+        assert not any(part in response.text for part in (PART, "uploads0", tempfile.gettempdir())), response.text
 
 
 def test_a_folder_of_the_server_is_not_named() -> None:
@@ -406,9 +410,9 @@ def test_no_tool_names_a_path_and_the_log_has_the_incident(
     with opened(":memory:") as engine:
         failing(kind)
         asyncio.run(run(engine))
-    for one in told:
-        assert "/home" not in one and "Zanzibar" not in one and "Traceback" not in one
-        (incident,) = re.findall("[0-9a-f]{32}", one)
+    for text in told:
+        assert "/home" not in text and "Zanzibar" not in text and "Traceback" not in text
+        (incident,) = re.findall("[0-9a-f]{32}", text)
         assert incident in caplog.text
     assert "Zanzibar" not in caplog.text
 

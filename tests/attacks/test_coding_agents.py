@@ -87,7 +87,7 @@ def test_a_failure_with_half_characters_and_controls_is_kept_as_text(fire: Fire,
 
 
 def lines(*given: Any) -> str:
-    return "".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in given)
+    return "".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in given)
 
 
 def used(id: Any, given: Any) -> Any:
@@ -155,7 +155,7 @@ def test_a_remedy_cannot_end_its_quotes_or_the_fence(fire: Fire, project: Path) 
 def test_a_settings_file_that_is_a_folder_is_left_alone(cli: Cli, home: Path) -> None:
     (home / ".claude.json").mkdir()
     assert "cannot be read as JSON and was not changed" in cli("install", "claude-code").problem
-    assert [one.name for one in home.iterdir()] == [".claude.json"] or not (home / ".claude").exists()
+    assert [path.name for path in home.iterdir()] == [".claude.json"] or not (home / ".claude").exists()
 
 
 def test_a_link_to_nothing_and_a_link_in_a_circle_are_no_obstacle_or_refused(cli: Cli, home: Path) -> None:
@@ -243,7 +243,7 @@ def snapshot(folder: Path) -> dict[str, tuple[int, bytes | str]]:
     def content(path: Path) -> bytes | str:
         return os.readlink(path) if path.is_symlink() else path.read_bytes() if path.is_file() else ""
 
-    return {str(one.relative_to(folder)): (one.lstat().st_mode, content(one)) for one in folder.rglob("*")}
+    return {str(file.relative_to(folder)): (file.lstat().st_mode, content(file)) for file in folder.rglob("*")}
 
 
 @pytest.mark.parametrize("linked", [False, True])
@@ -284,7 +284,7 @@ def test_nothing_that_is_installed_runs_code_of_the_project(
         (project / f"{name}.py").write_text("open('ran', 'w').close()")
     monkeypatch.chdir(project)
     cli("install", client)
-    commands = [one for file in home.rglob("*") if file.is_file() for one in _commands(file)]
+    commands = [command for file in home.rglob("*") if file.is_file() for command in _commands(file)]
     assert commands
     for command in commands[:2]:
         subprocess.run(command, cwd=project, input=b"{}", capture_output=True, timeout=60)
@@ -300,8 +300,8 @@ def _commands(file: Path) -> list[list[str]]:
         inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
         if isinstance(value, dict) and isinstance(value.get("command"), str):
             yield [value["command"], *value["args"]] if "args" in value else shlex.split(value["command"])
-        for one in inner:
-            yield from found(one)
+        for row in inner:
+            yield from found(row)
 
     return list(found(data))
 
@@ -312,10 +312,10 @@ def test_installs_at_the_same_time_lose_nothing(tmp_path: Path) -> None:
     file.write_text('{"theme": 1}')
     names = [f"memory{number}" for number in range(4)]
     running = _processes(tmp_path, [["install", "claude-code", "--no-hooks", "--name", name] for name in names])
-    assert [one.wait(120) for one in running] == [0] * 4
+    assert [process.wait(120) for process in running] == [0] * 4
     assert sorted(json.loads(file.read_text())["mcpServers"]) == names
     running = _processes(tmp_path, [["uninstall", "claude-code", "--name", name] for name in names])
-    assert [one.wait(120) for one in running] == [0] * 4
+    assert [process.wait(120) for process in running] == [0] * 4
     assert json.loads(file.read_text()) == {"theme": 1}
     assert not (tmp_path / ".config/memorist").exists()
 
@@ -350,5 +350,5 @@ main()
         (running,) = _processes(tmp_path, [[verb, "claude-code"]])
         assert running.wait(120) == 0
     assert (tmp_path / ".claude.json").read_text() == before
-    left = {str(one.relative_to(tmp_path)) for one in tmp_path.rglob("*") if one.is_file()}
+    left = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
     assert left == {".claude.json"}, left

@@ -70,7 +70,7 @@ def opened(**policy: str) -> Engine:
 
 
 def current(engine: Engine) -> list[str]:
-    return [one.text for one in engine.list().items if one.fact is None]
+    return [memory.text for memory in engine.list().items if memory.fact is None]
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
@@ -93,9 +93,9 @@ def test_two_texts_are_one_memory_exactly_if_they_agree(one: str, other: str) ->
     with opened() as engine:
         kept = [engine.remember(text) for text in texts]
         differ = canonical(texts[0]) != canonical(texts[1])
-        assert [one.outcome for one in kept] == ["kept", "kept" if differ else "known"]
+        assert [written.outcome for written in kept] == ["kept", "kept" if differ else "known"]
         found = {item.memory.id for item in engine.recall("rating").items}
-        assert found == {one.id for one in kept} and len(found) == 1 + differ
+        assert found == {written.id for written in kept} and len(found) == 1 + differ
 
 
 @pytest.mark.parametrize("text", FINDABLE.values(), ids=FINDABLE)
@@ -137,7 +137,7 @@ def test_the_write_decides_when_the_check_came_too_early(engine: Engine) -> None
 @pytest.mark.parametrize("apart", [{"speaker": "Ben"}, {"kind": "semantic"}, {"original": "Jag heter Ann."}])
 def test_the_same_words_of_somebody_else_are_another_memory(engine: Engine, apart: dict[str, str]) -> None:
     said = [engine.remember("I am the eldest.", **fields) for fields in ({"speaker": "Ann"}, apart, apart)]  # type: ignore[arg-type]
-    assert [one.outcome for one in said] == ["kept", "kept", "known"] and said[1].id == said[2].id
+    assert [saying.outcome for saying in said] == ["kept", "kept", "known"] and said[1].id == said[2].id
 
 
 def test_what_has_ended_can_be_said_again(engine: Engine) -> None:
@@ -205,18 +205,18 @@ def test_an_alias_of_one_is_not_the_name_of_another(engine: Engine) -> None:
     called = {"Anne": ("Ann", "Annie", "Nan"), "Annika": ("Annie",)}
     engine.store.put(Batch(entities=[replace(entity_named(name), aliases=also) for name, also in called.items()]))
     told = [engine.relate(name, "lives_in", "Paris") for name in ("Ann", "Annie", "Nan")]
-    assert [one.fact and one.fact.subject for one in told] == ["Ann", "Annie", "Anne"]
+    assert [kept.fact and kept.fact.subject for kept in told] == ["Ann", "Annie", "Anne"]
 
 
 def test_a_slash_in_a_name_does_not_make_two_facts_one(engine: Engine) -> None:
     told = [engine.relate("a/b", "c", "d"), engine.relate("a", "b/c", "d")]
-    assert len({one.id for one in told}) == 2 and engine.stats().memories == 2
+    assert len({kept.id for kept in told}) == 2 and engine.stats().memories == 2
 
 
 def test_a_new_value_ends_the_old_one_and_keeps_it(engine: Engine) -> None:
     engine.relate("Alice", "current_grade", "A+")
     engine.relate("Alice", "current_grade", "A-")
-    assert [one.fact and one.fact.object for one in engine.history("Alice")] == ["A-", "A+"]
+    assert [version.fact and version.fact.object for version in engine.history("Alice")] == ["A-", "A+"]
 
 
 @pytest.mark.parametrize(("one", "other"), [pair for pair in PAIRS if len(pair[0]) > 2])

@@ -69,18 +69,18 @@ class Folder:
     def archive_and_unpack(self) -> None:
         """Each file of the database leaves and comes back as a copy, in any order."""
         family = [self.path, *(self.path.with_name(f"a.db{side}") for side in ("-wal", "-shm"))]
-        family = [one for one in family if one.exists()]
+        family = [path for path in family if path.exists()]
         self.attic.mkdir(exist_ok=True)
-        for one in random.sample(family, len(family)):
-            shutil.copy2(one, self.attic / one.name)
-            one.unlink()
-        for one in random.sample(family, len(family)):
-            shutil.copy2(self.attic / one.name, one)
+        for path in random.sample(family, len(family)):
+            shutil.copy2(path, self.attic / path.name)
+            path.unlink()
+        for path in random.sample(family, len(family)):
+            shutil.copy2(self.attic / path.name, path)
 
     def read(self) -> None:
         def look() -> None:
             store = SqliteStore.open(self.path, create=False)
-            found = {one.id for one in store.scan(Filter(), 1000).items}
+            found = {memory.id for memory in store.scan(Filter(), 1000).items}
             assert found == self.holds, (found, self.holds)
             assert store.integrity() == []
 

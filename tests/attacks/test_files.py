@@ -37,7 +37,7 @@ def opened(path: Path, clock: FakeClock | None = None) -> Engine:
 
 def texts(path: Path) -> list[str]:
     with opened(path) as engine:
-        return [one.text for one in engine.list().items]
+        return [memory.text for memory in engine.list().items]
 
 
 def mode(path: Path) -> int:
@@ -71,8 +71,8 @@ def everything(folder: Path) -> None:
 
 
 def check_private(folder: Path) -> None:
-    for one in (folder, *folder.rglob("*")):
-        assert mode(one) == (0o700 if one.is_dir() else 0o600), one
+    for path in (folder, *folder.rglob("*")):
+        assert mode(path) == (0o700 if path.is_dir() else 0o600), path
 
 
 def test_whatever_the_umask_files_are_for_their_user_only(tmp_path: Path, umask: int) -> None:
@@ -138,7 +138,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_kill_leaves_nothing_that_the_next_to_open_does_not_remove(folder: Path, verb: Verb) -> None:
     for step in kills(lambda: verb(folder), folder):
         opened(folder / "agent.db").close()
-        assert [one for one in folder.rglob("*") if "part" in one.name] == [], step
+        assert [path for path in folder.rglob("*") if "part" in path.name] == [], step
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -147,8 +147,8 @@ def test_what_a_kill_leaves_is_forgotten_with_the_memory(folder: Path, verb: Ver
     for step in kills(lambda: verb(folder), folder):
         with opened(folder / "agent.db") as engine:
             engine.forget(engine.list().items[1].id)
-        content = [one.read_bytes() for one in folder.rglob("*") if one.is_file() and one.name not in whole]
-        assert not any(b"heron" in one for one in content), step
+        content = [path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name not in whole]
+        assert not any(b"heron" in data for data in content), step
 
 
 def test_forget_removes_what_an_earlier_version_left_half_written(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_forget_removes_what_an_earlier_version_left_half_written(tmp_path: Path
             (folder / f".copy.part-{os.getpid()}").write_text("of a process that lives")
         engine.forget(id)
     for folder in left:
-        assert [one.name for one in folder.glob(".*.part-*")] == [f".copy.part-{os.getpid()}"]
+        assert [path.name for path in folder.glob(".*.part-*")] == [f".copy.part-{os.getpid()}"]
 
 
 def test_a_part_on_another_disk_is_found_too(folder: Path) -> None:
@@ -181,7 +181,7 @@ def test_a_part_on_another_disk_is_found_too(folder: Path) -> None:
     try:
         for step in kills(export, folder):
             opened(folder / "agent.db").close()
-            assert [one for one in other.rglob("*") if one.is_file() and one.name != "all.jsonl"] == [], step
+            assert [path for path in other.rglob("*") if path.is_file() and path.name != "all.jsonl"] == [], step
         assert SECRET in (other / "all.jsonl").read_text()
     finally:
         shutil.rmtree(other)
@@ -204,7 +204,7 @@ def test_a_living_process_keeps_its_unfinished_file(tmp_path: Path) -> None:
             engine.forget(engine.remember(SECRET).id)
         writer.stdin.write("go on\n")
     assert (tmp_path / "out.txt").read_text() == "half"
-    assert {one.name for one in tmp_path.iterdir()} == {"out.txt", "copy.db", "agent.db"}
+    assert {path.name for path in tmp_path.iterdir()} == {"out.txt", "copy.db", "agent.db"}
 
 
 def test_a_new_file_appears_with_its_tables_or_not_at_all(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_new_file_appears_with_its_tables_or_not_at_all(tmp_path: Path) -> Non
     path.parent.mkdir()
     for step in kills(lambda: opened(path).close(), path.parent):
         assert texts(path) == [], step
-        assert [one.name for one in path.parent.iterdir()] == ["agent.db"], step
+        assert [file.name for file in path.parent.iterdir()] == ["agent.db"], step
 
 
 @pytest.mark.parametrize("damaged", [False, True])
@@ -250,8 +250,8 @@ def test_a_kill_in_an_import_leaves_no_label_of_nothing(tmp_path: Path, monkeypa
     target = tmp_path / "new.db"
     sound = 0
     for writes in range(1, 200):
-        for one in tmp_path.glob("new.db*"):
-            one.unlink()
+        for path in tmp_path.glob("new.db*"):
+            path.unlink()
         finished = imported_until(tmp_path / "all.jsonl", target, writes)
         with opened(target) as engine:
             assert engine.audit(["orphan", "drift"]).findings == (), writes
@@ -344,8 +344,8 @@ def test_what_was_acknowledged_before_the_log_was_deleted_is_not_lost(path: Path
 def test_closing_does_not_harm_the_file_that_took_the_place(path: Path) -> None:
     old = opened(path)
     old.remember("Before.")
-    for one in list(path.parent.iterdir()):
-        one.unlink()
+    for file in list(path.parent.iterdir()):
+        file.unlink()
     with opened(path) as new:
         new.remember("Of the new memory.")
         old.close()
@@ -359,8 +359,8 @@ def test_a_server_opens_what_took_the_place(tmp_path: Path) -> None:
     spaces = Spaces(folder, lambda name: opened(tmp_path / f"{name}.db"), lambda name: opened(tmp_path / name), 2)
     with spaces.use("agent", create=True) as engine:
         engine.remember("Before.")
-    for one in tmp_path.iterdir():
-        one.unlink()
+    for path in tmp_path.iterdir():
+        path.unlink()
     with pytest.raises(StoreMoved), spaces.use("agent", create=True) as engine:
         engine.remember("Into nowhere.")
     with spaces.use("agent", create=True) as engine:
@@ -470,11 +470,11 @@ def test_a_link_at_the_target_is_not_followed(path: Path, tmp_path: Path, target
     dangling.symlink_to(tmp_path / "elsewhere")
     with opened(path) as engine:
         verb: Callable[..., object] = getattr(engine, target)
-        for one in (link, dangling):
+        for file in (link, dangling):
             with pytest.raises(InvalidInput, match="exists"):
-                verb(one)
-            verb(one, overwrite=True)
-            assert not one.is_symlink()
+                verb(file)
+            verb(file, overwrite=True)
+            assert not file.is_symlink()
     assert (precious.read_text(), (tmp_path / "elsewhere").exists()) == ("keep me", False)
 
 

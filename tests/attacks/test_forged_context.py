@@ -84,7 +84,7 @@ def written(stage: Stage, memories: Sequence[Memory], *, shown: int | None = Non
     last = memories[-1]
     edge = OnEdge(Fact(last.origin.speaker or "", last.topic or "", last.text))
     marks = (Replaced(last.text, NOW.date()), edge, OnTimeline(last.topic or "", 1, 1, (NOW.date(),)))
-    candidates = [Candidate(one, 1.0, marks=marks) for one in memories[:shown]]
+    candidates = [Candidate(memory, 1.0, marks=marks) for memory in memories[:shown]]
     with world(*memories) as env:
         env.store.put(Batch(links=[Link(memories[-1].id, STATES, memories[0].id)]))
         return stage(draft(candidates, max_tokens=1_000_000), env)

@@ -63,8 +63,8 @@ def engine(postgres: str, tmp_path: Path) -> Iterator[Engine]:
 
 
 def flush(url: str, *statements: str) -> None:
-    for one in statements:
-        run(url, one)
+    for statement in statements:
+        run(url, statement)
     for node in nodes_of(url):
         run(node, "CHECKPOINT")
 
@@ -85,7 +85,7 @@ def test_a_server_keeps_forgotten_texts_until_a_job_rewrites_its_tables(engine: 
     engine._clock.advance(timedelta(minutes=2))  # pyright: ignore
     assert (engine.work(), engine.jobs()) == (1, [])
     assert left(files_of(postgres)) == []
-    assert [one.text for one in engine.list().items] == ["The lamp stays."]
+    assert [memory.text for memory in engine.list().items] == ["The lamp stays."]
     assert engine.recall("Where is the lamp?").items
 
 

@@ -137,15 +137,15 @@ def test_undo_does_not_bring_back_a_withheld_text_that_was_forgotten(open_store:
 def test_a_forget_wins_over_an_update_by_another_replica_that_is_made_during_its_sync(tmp_path: Path) -> None:
     here, there = (World(SqliteStore.open(tmp_path / f"{name}.db")) for name in ("here", "there"))
     kept = here.engine.remember(TEXT)
-    for one in (here, there):
-        memorist.sync(one.engine, tmp_path / "shared")
+    for world in (here, there):
+        memorist.sync(world.engine, tmp_path / "shared")
     there.engine.update(kept.id, f"The {SECRET} is with a neighbour")
     here.engine.forget(kept.id)
-    for one in (there, here, there, here):
-        memorist.sync(one.engine, tmp_path / "shared")
-    for one in (here, there):
-        assert one.engine.get(kept.id) is None and SECRET not in everything(one.store)
-        one.engine.close()
+    for world in (there, here, there, here):
+        memorist.sync(world.engine, tmp_path / "shared")
+    for world in (here, there):
+        assert world.engine.get(kept.id) is None and SECRET not in everything(world.store)
+        world.engine.close()
     for file in (file for file in tmp_path.rglob("*") if file.is_file()):
         assert SECRET.encode() not in file.read_bytes(), file.name
 
@@ -155,8 +155,8 @@ def test_a_sync_does_not_bring_back_what_is_forgotten_between_its_reading_and_it
 ) -> None:
     here, there = (World(SqliteStore.open(tmp_path / f"{name}.db")) for name in ("here", "there"))
     kept = here.engine.remember(TEXT)
-    for one in (here, there):
-        memorist.sync(one.engine, tmp_path / "shared")
+    for world in (here, there):
+        memorist.sync(world.engine, tmp_path / "shared")
     there.engine.update(kept.id, f"The {SECRET} is with a neighbour")
     memorist.sync(there.engine, tmp_path / "shared")
     update, waiting = here.store.update, [kept.id]
@@ -167,12 +167,12 @@ def test_a_sync_does_not_bring_back_what_is_forgotten_between_its_reading_and_it
         return update(*given)
 
     monkeypatch.setattr(here.store, "update", after_a_forget)
-    for one in (here, there, here):
-        memorist.sync(one.engine, tmp_path / "shared")
+    for world in (here, there, here):
+        memorist.sync(world.engine, tmp_path / "shared")
     assert not waiting
-    for one in (here, there):
-        assert SECRET not in everything(one.store)
-        one.engine.close()
+    for world in (here, there):
+        assert SECRET not in everything(world.store)
+        world.engine.close()
     for file in (file for file in tmp_path.rglob("*") if file.is_file()):
         assert SECRET.encode() not in file.read_bytes(), file.name
 
@@ -225,7 +225,7 @@ def test_facts_that_a_model_reads_in_what_is_forgotten_meanwhile_are_not_kept(op
     other = Engine(store, clock=FakeClock(), background=False)
 
     def forget() -> None:
-        happened.extend(one.id for one in other.list().items)
+        happened.extend(memory.id for memory in other.list().items)
         other.forget(happened)
 
     said = {"number": 1, "subject": "Ann", "relation": "owns", "object": f"a {SECRET}", "quote": TEXT}

@@ -80,7 +80,7 @@ class Found:
 
 def _sort(error: BaseException) -> str:
     """The error and the last place of ours that it passed."""
-    ours = [one for one in traceback.extract_tb(error.__traceback__) if "/src/memorist" in one.filename]
+    ours = [frame for frame in traceback.extract_tb(error.__traceback__) if "/src/memorist" in frame.filename]
     place = ours[-1].filename.rpartition("/src/")[2] if ours else "the caller"
     return f"{type(error).__name__} in {place}"
 

@@ -88,7 +88,7 @@ def recalls(path: Path) -> int | None:
 def test_a_recall_answers_and_the_next_write_counts_it(path: Path, held: apsw.Connection) -> None:
     told = command(path, "recall", "What colour is the lamp?", "--session", "talk", "--json")
     assert told.returncode == 0, told.stderr
-    assert [one["text"] for one in json.loads(told.stdout)["items"]] == [LAMP]
+    assert [item["text"] for item in json.loads(told.stdout)["items"]] == [LAMP]
     assert "usage not counted" not in told.stdout
     waiting = path.with_name(f"{path.name}{USAGE_FILE}")
     assert waiting.exists() and waiting.stat().st_mode & 0o077 == 0 and "lamp" not in waiting.read_text()
@@ -158,7 +158,7 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 @pytest.mark.parametrize("background", [False, True], ids=["plain", "background"])
 def test_a_program_answers(path: Path, held: apsw.Connection, waits: list[float], background: bool) -> None:
     with memorist.open(path, embedder="none", background=background) as engine:
-        assert [one.memory.text for one in engine.recall("What colour is the lamp?", session="talk").items] == [LAMP]
+        assert [item.memory.text for item in engine.recall("What colour is the lamp?", session="talk").items] == [LAMP]
         assert engine.recall("What colour is the lamp?", session="talk", fresh=True).items == ()
         assert waits == [] and held.in_transaction
 
@@ -181,9 +181,9 @@ def test_an_agent_is_answered(path: Path, held: apsw.Connection, waits: list[flo
     async def asked(engine: memorist.Engine) -> list[str]:
         async with Client(MemoryServer(engine)) as client:
             asked = ("recall", {"query": "What colour is the lamp?"}), ("status", {})
-            answers = [await client.call_tool(*one) for one in asked]
-        assert not any(one.is_error for one in answers)
-        return [str(one.content) for one in answers]
+            answers = [await client.call_tool(*call) for call in asked]
+        assert not any(answer.is_error for answer in answers)
+        return [str(answer.content) for answer in answers]
 
     with memorist.open(path, embedder="none", background=False) as engine:
         assert LAMP in anyio.run(asked, engine)[0]
@@ -251,8 +251,8 @@ def test_uses_that_are_added_while_others_are_counted_are_each_counted_once(tmp_
     with ThreadPoolExecutor(2) as adding, ThreadPoolExecutor(2) as counting:
         added = [adding.submit(used, number) for number in range(200)]
         counted = [counting.submit(stores[number % 2].put, Batch()) for number in range(60)]
-        for one in (*added, *counted):
-            one.result()
+        for future in (*added, *counted):
+            future.result()
     stores[1].put(Batch())
     assert stores[0].get(["lamp"])["lamp"].usage.recalls == 200
     assert not (tmp_path / "a.db-usage").exists()

@@ -24,13 +24,13 @@ DISGUISES = {
     "accents": ORDER.replace("o", "ö").replace("e", "é"),
     "Cyrillic letters": ORDER.translate(str.maketrans("aeopcxi", "аеорсхі")),
     "Greek letters": ORDER.translate(str.maketrans("oAaiu", "οΑαιυ")),
-    "wide letters": "".join(chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else one for one in ORDER),
-    "mathematical letters": "".join(chr(0x1D41A + ord(one) - 97) if one.islower() else one for one in ORDER),
-    "circled letters": "".join(chr(0x24D0 + ord(one) - 97) if one.islower() else one for one in ORDER),
-    "tags": "The kettle is new." + "".join(chr(0xE0000 + ord(one)) for one in ORDER),
+    "wide letters": "".join(chr(ord(name) + 0xFEE0) if "!" <= name <= "~" else name for name in ORDER),
+    "mathematical letters": "".join(chr(0x1D41A + ord(name) - 97) if name.islower() else name for name in ORDER),
+    "circled letters": "".join(chr(0x24D0 + ord(name) - 97) if name.islower() else name for name in ORDER),
+    "tags": "The kettle is new." + "".join(chr(0xE0000 + ord(name)) for name in ORDER),
     "Base64": f"Decode this and do it: {b64encode(ORDER.encode()).decode()}",
     "Base64 without its end": f"Note:{b64encode(ORDER.encode()).decode().rstrip('=')}.",
-    "entities": "".join(f"&#{ord(one)};" for one in ORDER),
+    "entities": "".join(f"&#{ord(name)};" for name in ORDER),
     "a text from right to left": f"\u202e{ORDER[::-1]}\u202c",
     "other spaces": ORDER.replace(" ", "\u2003"),
     "lines": ORDER.replace(" ", "\n"),
@@ -87,7 +87,7 @@ def test_an_order_in_any_field_is_marked(field: str) -> None:
     with Engine(MemoryStore(), clock=FakeClock(), background=False) as engine:
         kept = engine.remember("The kettle is new.", **FIELDS[field])
         assert INSTRUCTIONS in kept.worth.flags and kept.worth.trust == 0
-        line = next(one for one in engine.recall("kettle").context.splitlines() if "kettle" in one)
+        line = next(row for row in engine.recall("kettle").context.splitlines() if "kettle" in row)
     assert "reads like instructions" in line
 
 

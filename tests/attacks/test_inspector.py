@@ -115,7 +115,7 @@ def test_a_memory_with_many_versions_shows_the_newest(hostile: Inspected) -> Non
 
 def test_the_page_after_many_changes_has_a_short_address(hostile: Inspected) -> None:
     memory, browser = hostile.memory(), hostile.browser()
-    ids = [one.id for one in memory.remember_many([f"Pin {number}" for number in range(MOST_TOLD + 10)])]
+    ids = [pin.id for pin in memory.remember_many([f"Pin {number}" for number in range(MOST_TOLD + 10)])]
     form = browser.get(f"{HOME}/memories").form("/change")
     page = browser.send(form, id=ids, action="pin", back=f"{HOME}/memories")
     assert page.status == 200 and page.path.count("done=") == MOST_TOLD

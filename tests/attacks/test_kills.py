@@ -50,16 +50,16 @@ def table(outcomes: Iterable[Outcome]) -> str:
         row.update({kind if kind in COLUMNS else "unclean" for kind, _ in outcome.problems})
     rows["together"] = sum(rows.values(), Counter[str]())
     head = f"{'killed during':<18}" + "".join(f"{name:>14}" for name in COLUMNS)
-    lines = [f"{name:<18}" + "".join(f"{row[one]:>14}" for one in COLUMNS) for name, row in rows.items()]
+    lines = [f"{name:<18}" + "".join(f"{row[column]:>14}" for column in COLUMNS) for name, row in rows.items()]
     return "\n".join([head, *lines])
 
 
 def check(outcomes: list[Outcome], kills: int) -> None:
     sys.stdout.write(f"\n{table(outcomes)}\n")
     told = [
-        f"seed {one.seed}, {one.steps}, {one.at}, during {one.operation}: {kind}: {text}"
-        for one in outcomes
-        for kind, text in one.problems
+        f"seed {outcome.seed}, {outcome.steps}, {outcome.at}, during {outcome.operation}: {kind}: {text}"
+        for outcome in outcomes
+        for kind, text in outcome.problems
     ]
     assert len(outcomes) == kills
     assert not told, "\n\n".join(told[:20])
@@ -95,7 +95,7 @@ def durable_server() -> Iterator[str]:
 def test_a_killed_process_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     older, newer = Case(0, FEW, tmp_path, operation="remember"), Case(1, FEW, tmp_path, operation="forget")
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        outcomes = [one for some in pool.map(run, (older, newer)) for one in some]
+        outcomes = [outcome for some in pool.map(run, (older, newer)) for outcome in some]
     check(outcomes, 2 * FEW)
 
 
@@ -112,5 +112,5 @@ def test_two_hundred_kills_beside_a_server(tmp_path: Path) -> None:
         outcomes = together(cases(KILLS_OF_CLIENTS, tmp_path, url))
         crashes = [Case(seed, 1, tmp_path, url) for seed in range(CRASHES)]
         with multiprocessing.get_context("spawn").Pool(1) as pool:
-            outcomes += [one for some in pool.map(run_beside_a_crash, crashes) for one in some]
+            outcomes += [outcome for some in pool.map(run_beside_a_crash, crashes) for outcome in some]
     check(outcomes, KILLS_OF_CLIENTS + CRASHES)

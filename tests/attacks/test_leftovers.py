@@ -56,7 +56,7 @@ def killed_while_open(path: Path) -> None:
 
 def texts(path: Path) -> list[str]:
     with memorist.open(path, embedder="none", background=False) as memory:
-        return [one.text for one in memory.list().items]
+        return [row.text for row in memory.list().items]
 
 
 def test_a_deleted_database_does_not_come_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -79,7 +79,7 @@ def test_nothing_of_a_deleted_database_is_adopted(tmp_path: Path) -> None:
     for side in SIDES:
         path.with_name(path.name + side).write_bytes(SECRET.encode())
     assert texts(path) == []
-    kept = {one.name for one in tmp_path.iterdir() if one.is_file() and SECRET.encode() in one.read_bytes()}
+    kept = {file.name for file in tmp_path.iterdir() if file.is_file() and SECRET.encode() in file.read_bytes()}
     assert len(kept) == 2 and all(".before-" in name and name.endswith(("-wal", "-journal")) for name in kept)
 
 
@@ -133,8 +133,8 @@ def test_a_database_that_is_renamed_with_its_log_is_whole(tmp_path: Path) -> Non
     path, folder = tmp_path / "agent.db", tmp_path / "attic"
     killed_while_open(path)
     folder.mkdir()
-    for one in tmp_path.glob("agent.db*"):
-        one.rename(folder / one.name.replace("agent", "old"))
+    for file in tmp_path.glob("agent.db*"):
+        file.rename(folder / file.name.replace("agent", "old"))
     assert texts(folder / "old.db") == [SECRET]
 
 
@@ -176,7 +176,7 @@ def test_no_command_adopts_what_a_deleted_database_left(tmp_path: Path, words: l
     assert main(["--db", str(tmp_path / "saved.db"), "--embedder", "none", "sync", str(tmp_path / "shared")]) == 0
     killed_while_open(path)
     path.unlink()
-    given = [one.format(folder=tmp_path) for one in words]
+    given = [word.format(folder=tmp_path) for word in words]
     assert main(["--db", str(path), "--embedder", "none", *given]) == 0
     found = texts(path)
     assert found and SECRET not in found
@@ -223,7 +223,7 @@ def test_a_backup_is_restored_without_the_log_of_a_deleted_database(tmp_path: Pa
 def test_a_program_that_does_not_close_leaves_no_log(tmp_path: Path, program: str) -> None:
     path = tmp_path / "agent.db"
     python(program, path)
-    assert [one.name for one in tmp_path.iterdir()] == [path.name]
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
     assert SECRET in texts(path)
 
 

@@ -97,7 +97,7 @@ SIGNS = ' \n.-1aA["/年\u0301'
 AROUND = (("", ""), ("x", "y"), ("x ", " system"))
 MORE_ATTACKS: list[Attack] = [
     *((before, unit, after) for unit in (*CHARACTERS, *WORDS) for before, after in AROUND),
-    *(("x ", one + other, "y") for one in SIGNS for other in SIGNS if one != other),
+    *(("x ", sign + other, "y") for sign in SIGNS for other in SIGNS if sign != other),
 ]
 
 
@@ -116,13 +116,13 @@ def functions() -> Iterator[Any]:
 def called(function: Callable[..., Any], text: str) -> None:
     """Call a text function as the engine does, and take all it yields."""
     _, *others = inspect.signature(inspect.unwrap(function)).parameters.values()
-    wanted = [one.name for one in others if one.default is inspect.Parameter.empty]
+    wanted = [parameter.name for parameter in others if parameter.default is inspect.Parameter.empty]
     if not {"sentence", "stop"} & set(wanted):
         _taken(function, text, {name: ARGUMENTS[name](text) for name in wanted})
         return
     own_words = own_words_of(text)
-    for one in spoken_sentences(own_words, "Ann", "Ben"):
-        places = {"sentence": one, "begin": one.begin, "place": one.begin, "stop": one.stop}
+    for sentence in spoken_sentences(own_words, "Ann", "Ben"):
+        places = {"sentence": sentence, "begin": sentence.begin, "place": sentence.begin, "stop": sentence.stop}
         _taken(function, own_words, {name: places.get(name) or ARGUMENTS[name](text) for name in wanted})
 
 

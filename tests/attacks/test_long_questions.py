@@ -139,7 +139,7 @@ def test_mcp_takes_a_long_question() -> None:
             engine.remember(ANSWER)
             async with McpClient(MemoryServer(engine)) as client:
                 found: Any = await client.call_tool("recall", {"query": CHATTER + QUESTION})
-                assert [one["text"] for one in found.structured_content["memories"]] == [ANSWER]
+                assert [memory["text"] for memory in found.structured_content["memories"]] == [ANSWER]
 
     anyio.run(story)
 

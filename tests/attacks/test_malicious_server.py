@@ -135,7 +135,7 @@ def test_every_verb_raises_an_error_of_ours(liar: Liar, client: Client, tmp_path
     for verb in verbs(client, tmp_path).values():
         with pytest.raises(Error):
             verb()
-    assert {one.name for one in tmp_path.iterdir()} == {"notes.md"}, "what is no copy replaces none"
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.md"}, "what is no copy replaces none"
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -28,7 +28,7 @@ def made_up(chance: random.Random) -> str:
 @pytest.mark.slow
 def test_it_finds_what_re_finds() -> None:
     chance = random.Random(17)
-    for pattern, flags in [*lazy_patterns(), *((one, 0) for one in OPERATIONS)]:
+    for pattern, flags in [*lazy_patterns(), *((operation, 0) for operation in OPERATIONS)]:
         mine, theirs = Matcher(pattern, flags), re.compile(pattern, flags)
         for text in ["", "abcd", "aabbc", *(made_up(chance) for _ in range(12))]:
             assert list(mine.all(text)) == [found.span() for found in theirs.finditer(text)], (pattern, text)

@@ -145,7 +145,7 @@ def home(tmp_path: Path, shim: Path | None) -> Home:
     hook.mkdir()
     (hook / "sitecustomize.py").write_text(HOOK)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "MEMORIST_", "ORT_"))}
-    search = os.pathsep.join((str(hook), *(one for one in sys.path if one)))
+    search = os.pathsep.join((str(hook), *(text for text in sys.path if text)))
     preload = {"LD_PRELOAD": str(shim)} if shim is not None else {}
     return Home(path, record, {**kept, **preload, "HOME": str(path), "PYTHONPATH": search, "RECORD": str(record)})
 

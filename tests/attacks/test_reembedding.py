@@ -51,7 +51,7 @@ def test_a_write_that_meets_the_switch_is_kept_with_new_vectors(verb: str) -> No
         embedder.act = lambda: engine.reembed(Mirrored())
         VERBS[verb](engine)
         assert embedder.act is None, "the verb embeds nothing"
-        ids = [one.id for one in engine.list().items if not (one.origin.key or "").startswith("source/")]
+        ids = [memory.id for memory in engine.list().items if not (memory.origin.key or "").startswith("source/")]
         assert engine.stats().embedding == "mirrored:64:turns-1" and engine.store.embedded(ids) == set(ids)
 
 

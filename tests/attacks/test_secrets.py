@@ -41,7 +41,7 @@ def _texts(name: str) -> list[tuple[str, list[str]]]:
 @pytest.mark.parametrize("name", SETS)
 def test_nearly_every_secret_is_masked(name: str) -> None:
     texts = _texts(f"secrets_{name}")
-    missed = [text for text, made in texts if any(one in mask_secrets(text) for one in made)]
+    missed = [text for text, made in texts if any(secret in mask_secrets(text) for secret in made)]
     assert len(missed) <= (1 - LEAST_CAUGHT) * len(texts), missed
 
 
@@ -243,7 +243,7 @@ def test_a_password_in_the_settings_of_an_mcp_client_is_private(
         assert main(["--db", url, "install", "cursor", "--no-hooks", *options]) == 0
     entry = json.loads(file.read_text())["mcpServers"]["memorist"]
     assert WORD not in str(entry["args"]) and entry["env"] == {"MEMORIST_DB": url}
-    assert {stat.S_IMODE(one.stat().st_mode) for one in file.parent.iterdir()} == {0o600}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in file.parent.iterdir()} == {0o600}
     told = "".join(capsys.readouterr())
     assert WORD not in told and "~/.pgpass" in told
 

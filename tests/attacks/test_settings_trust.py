@@ -111,9 +111,9 @@ def test_what_is_harmless_is_used(project: Path, name: str, value: str) -> None:
 
 
 def test_every_setting_is_decided_and_a_new_one_is_refused_by_default() -> None:
-    every = {one.name for one in (*SETTINGS, *TABLES)}
+    every = {setting.name for setting in (*SETTINGS, *TABLES)}
     assert every == REFUSED.keys() | ALLOWED.keys()
-    assert every == {one.name for one in fields(Config)} - {"origins", "untrusted"}
+    assert every == {field.name for field in fields(Config)} - {"origins", "untrusted"}
     assert config.Setting("new", None, "").untrusted == "no"
 
 
@@ -289,7 +289,7 @@ def test_python_is_told_by_a_notice_or_the_log(project: Path, caplog: pytest.Log
     written(project, ATTACK)
     told: list[Notice] = []
     memorist.open(":memory:", embedder="none", notify=told.append).close()
-    assert [one.kind for one in told] == ["settings_ignored"] and "llm_options" in str(told[0].error)
+    assert [notice.kind for notice in told] == ["settings_ignored"] and "llm_options" in str(told[0].error)
     with caplog.at_level(logging.WARNING, "memorist"):
         memorist.open(":memory:", embedder="none").close()
     assert "memorist trust" in caplog.text
@@ -299,7 +299,7 @@ def test_the_command_line_tells_once_and_trusts_on_request(bare: Cli) -> None:
     file = written(Path.cwd(), ATTACK.replace("onnx:model", "none").replace("openai:gpt-x", "none"))
     ran = bare("--db", "a.db", "remember", "Tea at five.")
     assert ran.status == 0 and ran.err.count("memorist trust") == 1 and "embedder, llm_options" in ran.err
-    (check,) = [one for one in json.loads(bare("doctor", "--json").out)["checks"] if one["name"] == "settings"]
+    (check,) = [listed for listed in json.loads(bare("doctor", "--json").out)["checks"] if listed["name"] == "settings"]
     assert check["ok"] and "llm_options" in check["found"] and "memorist trust" in check["remedy"]
 
     shown = bare("trust")

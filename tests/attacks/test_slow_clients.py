@@ -84,7 +84,7 @@ def test_one_slow_key_leaves_places_for_the_others(serve: Serve, slow: Callable[
         slow(server, greedy)
     with server.http(greedy) as theirs, server.http(other) as ours:
         answers = iter(lambda: theirs.get("/v1/spaces/agent/stats"), None)
-        refused = next(one for one in answers if one.status_code != 200)
+        refused = next(answer for answer in answers if answer.status_code != 200)
         assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
         assert ours.get("/v1/spaces/agent/stats").status_code == 200
 
@@ -304,8 +304,8 @@ def test_a_connection_that_sends_no_request_is_closed(serve: Serve, sent: bytes)
     server = serve(head_timeout=SOON)
     with ExitStack() as stack:
         waiting = [stack.enter_context(connected(server)) for _ in range(50)]
-        for one in waiting:
-            one.sendall(sent)
+        for socket_ in waiting:
+            socket_.sendall(sent)
         assert all(map(closed, waiting))
         assert server.http().get("/healthz").status_code == 200
 
@@ -331,13 +331,13 @@ def test_one_address_does_not_take_all_connections(serve: Serve) -> None:
     server = serve(address_connections=3)
     with ExitStack() as stack:
         kept = [stack.enter_context(connected(server)) for _ in range(3)]
-        for one in kept:
-            one.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert one.recv(65536).startswith(b"HTTP/1.1 200")
+        for socket_ in kept:
+            socket_.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert socket_.recv(65536).startswith(b"HTTP/1.1 200")
         assert closed(stack.enter_context(connected(server)))
     with server.http() as http:  # and they are given back
         answers = iter(lambda: _tried(http), None)
-        assert next(one for one in answers if one == 200)
+        assert next(answer for answer in answers if answer == 200)
 
 
 def test_all_addresses_together_have_a_limit(serve: Serve) -> None:

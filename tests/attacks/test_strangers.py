@@ -65,8 +65,8 @@ def test_a_disk_that_takes_two_names_for_one_opens_no_other_space(server: Runnin
     with server.http(server.key("OURS", "admin")) as http:
         answers = [http.get(f"/v1/spaces/OURS/{what}") for what in ("memories", "stats", "export")]
         answers.append(http.post("/v1/spaces/OURS/memories", json={"text": "The kettle is new."}))
-    assert {one.status_code for one in answers} == {409}
-    assert not any("vault" in one.text for one in answers)
+    assert {answer.status_code for answer in answers} == {409}
+    assert not any("vault" in answer.text for answer in answers)
 
 
 @pytest.mark.parametrize("damage", ["moved", "overwritten"])
@@ -90,4 +90,4 @@ def test_an_agent_is_told_of_no_file(tmp_path: Path, damage: str) -> None:
         else:
             file.write_bytes(file.read_bytes()[:4096] + os.urandom(file.stat().st_size - 4096))
         told = anyio.run(play, engine, id)
-    assert not any("private" in one or str(tmp_path) in one for one in told)
+    assert not any("private" in name or str(tmp_path) in name for name in told)

@@ -75,8 +75,16 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 def given_to(function: Callable[..., Any], recall: object, report: object, folder: Path) -> dict[str, Any]:
     """Valid values for what a verb must be given."""
     usual = {**USUAL, "recall": recall, "report": report, "path": folder / "file"}
-    needed = [one for one in inspect.signature(function).parameters.values() if one.default is one.empty]
-    return {one.name: usual[one.name] for one in needed if one.name != "self" and one.kind is not one.VAR_KEYWORD}
+    needed = [
+        parameter
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.default is parameter.empty
+    ]
+    return {
+        parameter.name: usual[parameter.name]
+        for parameter in needed
+        if parameter.name != "self" and parameter.kind is not parameter.VAR_KEYWORD
+    }
 
 
 @pytest.mark.parametrize(("verb", "name"), CASES)
@@ -86,7 +94,7 @@ def test_no_value_breaks_a_verb(engine: Engine, verb: str, name: str, tmp_path: 
     usual = given_to(function, engine.recall("lamp"), engine.audit(), tmp_path)
     for wrong in WRONG:
         called: dict[str, Any] = {**usual, name: wrong}
-        positional = [called.pop(one) for one in ("session", "query") if verb == "recall_in_context"]
+        positional = [called.pop(name) for name in ("session", "query") if verb == "recall_in_context"]
         with suppress(Error):
             getattr(engine, verb)(*positional, **called)
 

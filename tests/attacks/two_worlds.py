@@ -49,7 +49,7 @@ def _timeless(data: Any) -> Any:
     if isinstance(data, dict):
         pairs = cast("dict[str, Any]", data).items()
         return {name: _timeless(value) for name, value in pairs if not name.endswith(TIMINGS)}
-    return [_timeless(one) for one in cast("list[Any]", data)] if isinstance(data, list) else data
+    return [_timeless(record) for record in cast("list[Any]", data)] if isinstance(data, list) else data
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Worlds:
 
     def both(self, name: str, call: Call, *, capped: bool = True) -> Any:
         """Do the same in both, and compare the answers."""
-        engines = [up_to(one, self.cap) if capped else one for one in (self.plain, self.secret)]
+        engines = [up_to(world, self.cap) if capped else world for world in (self.plain, self.secret)]
         without, beside = (answer(call, engine) for engine in engines)
         self.told.append(name)
         if capped:
@@ -171,7 +171,7 @@ def upkeep(random: Random) -> tuple[str, Call]:
 
 def _undone(engine: Engine, which: float, *, run: bool = False) -> object:
     """Undo an entry of the journal, or the run of a tidying or sleep."""
-    ids = [one.data.get("run") if run else one.id for one in engine.journal(limit=1000)]
+    ids = [entry.data.get("run") if run else entry.id for entry in engine.journal(limit=1000)]
     known = [id for id in ids if id is not None]
     return engine.undo(known[int(which * len(known))]) if known else None
 
@@ -229,7 +229,7 @@ def _pages(engine: Engine) -> object:
 
 def compare(worlds: Worlds, length: int) -> None:
     """A random program: the same low writes in both, secret ones between them, and every read after each."""
-    random, above = worlds.random, [one for one in range(4) if one > worlds.cap]
+    random, above = worlds.random, [number for number in range(4) if number > worlds.cap]
     for _ in range(length):
         worlds.clock.advance(timedelta(minutes=random.choice((0, 1, 50, 60 * 30))))
         kind = random.random()
@@ -255,12 +255,12 @@ def _all_secret(worlds: Worlds) -> bool:
     """Whether every session of the secret engine is above the cap: steps by an uncapped caller go to the usual one."""
     keys = [f"session/{session}" for session in SESSIONS]
     found = worlds.secret.store.by_key(keys)
-    return {one.origin.key for one in found} == set(keys) and all(
-        one.worth.classification > worlds.cap for one in found
+    return {memory.origin.key for memory in found} == set(keys) and all(
+        memory.worth.classification > worlds.cap for memory in found
     )
 
 
 def _note(kept: Any, ids: list[str]) -> None:
-    for one in cast("list[Any]", kept if isinstance(kept, list) else [kept]):
-        if isinstance(one, dict) and "text" in one:
-            ids.append(str(one["id"]))  # pyright: ignore[reportUnknownArgumentType]
+    for memory in cast("list[Any]", kept if isinstance(kept, list) else [kept]):
+        if isinstance(memory, dict) and "text" in memory:
+            ids.append(str(memory["id"]))  # pyright: ignore[reportUnknownArgumentType]

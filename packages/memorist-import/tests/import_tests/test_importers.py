@@ -87,7 +87,9 @@ def test_no_name_in_a_file_is_repeated_in_every_memory(tmp_path: Path, case: str
         memory.ingest(tmp_path / "export.json")
         kept = memory.list(limit=10_000).items
     assert len(kept) >= 60
-    assert max(len(str(value)) for one in kept for value in (one.text, one.topic, *astuple(one.origin))) < 2000
+    assert (
+        max(len(str(value)) for memory in kept for value in (memory.text, memory.topic, *astuple(memory.origin))) < 2000
+    )
 
 
 def test_a_name_in_slack_is_not_repeated_at_every_mention(tmp_path: Path) -> None:
@@ -99,7 +101,7 @@ def test_a_name_in_slack_is_not_repeated_at_every_mention(tmp_path: Path) -> Non
     with memorist.open(":memory:", embedder="none") as memory:
         memory.ingest(tmp_path)
         kept = memory.list(limit=10_000).items
-    assert 0 < sum(len(one.text) for one in kept) < 65_000
+    assert 0 < sum(len(row.text) for row in kept) < 65_000
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -110,7 +112,7 @@ def test_no_line_of_a_file_is_repeated_in_every_memory(tmp_path: Path, name: str
     with memorist.open(":memory:", embedder="none") as memory:
         memory.ingest(file)
         kept = memory.list(limit=10_000).items
-    stored = sum(len(one.text) + len(one.topic or "") + len(json.dumps(dict(one.metadata))) for one in kept)
+    stored = sum(len(row.text) + len(row.topic or "") + len(json.dumps(dict(row.metadata))) for row in kept)
     assert kept and stored < 3 * len(FILES[name]), stored / len(FILES[name])
 
 
@@ -145,7 +147,7 @@ def test_a_small_archive_is_not_unpacked_to_much_more(
         archive.writestr("conversations-2.json", b"[" + body * (3_000_000 // len(body)) + b"1]")
     with memorist.open(":memory:", embedder="none") as memory:
         done = memory.ingest(tmp_path / "export.zip")
-        assert [one.text for one in memory.list().items] == ["Grind the flour."]
+        assert [row.text for row in memory.list().items] == ["Grind the flour."]
     assert "unpacks to more than" in str(done)
 
 

@@ -43,7 +43,10 @@ def plant(folder: Path, lines: Sequence[Line | bytes], number: int = 1, head: Li
     first: dict[str, Any] = {"memorist": 1, "space": "sync", "embedding": None, "counts": {}}
     first |= {"sync": {"format": 1, "replica": MALLORY, "number": number}}
     whole = [json.dumps({**first, **(head or {})}), *lines]
-    content = b"\n".join(one if isinstance(one, bytes) else str(one).encode() for one in map(_text, whole)) + b"\n"
+    content = (
+        b"\n".join(member if isinstance(member, bytes) else str(member).encode() for member in map(_text, whole))
+        + b"\n"
+    )
     folder.mkdir(exist_ok=True)
     path = folder / f"memorist-{MALLORY}-{number:06}-{hashlib.sha256(content).hexdigest()[:32]}.jsonl"
     path.write_bytes(content)
@@ -91,10 +94,10 @@ def test_a_text_that_gives_orders_or_is_not_trusted_is_not_pinned(replica: Repli
         ],
     )
     replica.sync()
-    assert [one.id for one in replica.engine.pinned()] == ["3"]
+    assert [memory.id for memory in replica.engine.pinned()] == ["3"]
     other = Replica(replica.folder)
     other.sync(trust=1)
-    assert not other.engine.pinned() and {one.worth.trust for one in other.engine.list().items} == {0, 1}
+    assert not other.engine.pinned() and {memory.worth.trust for memory in other.engine.list().items} == {0, 1}
 
 
 def test_nothing_private_is_changed_linked_or_forgotten(replica: Replica) -> None:
@@ -118,7 +121,7 @@ def test_nothing_private_is_changed_linked_or_forgotten(replica: Replica) -> Non
     plant(replica.folder, [{"forgotten": "memory:lure", "life": 1}], number=2)
     replica.sync()
     assert engine.get([own.id, tag.id, past.id]) == [own.memory, tag.memory, past.memory]
-    assert [one.text for one in engine.history(past.id)] == ["The code is on paper."]
+    assert [version.text for version in engine.history(past.id)] == ["The code is on paper."]
 
 
 def test_what_is_too_secret_or_too_long_stays_outside(tmp_path: Path) -> None:
@@ -133,7 +136,7 @@ def test_what_is_too_secret_or_too_long_stays_outside(tmp_path: Path) -> None:
         ],
     )
     done = replica.sync()
-    assert [one.id for one in replica.engine.list(max_classification=3).items] == ["3"]
+    assert [memory.id for memory in replica.engine.list(max_classification=3).items] == ["3"]
     assert done.refused == 2 and len(done.skipped) == 1
 
 

@@ -62,7 +62,7 @@ def test_a_claim_that_cannot_be_used_is_named_and_nothing_waits_for_it(
     replica = Replica(tmp_path / "shared", store=SqliteStore.open(tmp_path / "a.db"))
     replica.engine.remember("It rained.")
     done = replica.sync()
-    assert [(one.name, one.reason) for one in done.skipped] == [(file.name, "line 3 cannot be used")]
+    assert [(skip.name, skip.reason) for skip in done.skipped] == [(file.name, "line 3 cannot be used")]
     assert (done.came.memories, done.came.facts, done.went.memories, done.refused) == (1, 1, 1, 0)
     assert not replica.sync().went
     replica.engine.close()
@@ -95,7 +95,7 @@ def lines() -> list[dict[str, Any]]:
         replica.sync()
         files = sorted((Path(folder) / "shared").glob("*.jsonl"))
         found = [json.loads(line) for file in files for line in file.read_bytes().splitlines()[1:]]
-    assert {kind for one in found for kind in one} >= {"memory", "claim", "mark", "forgotten", "links", "entities"}
+    assert {kind for kinds in found for kind in kinds} >= {"memory", "claim", "mark", "forgotten", "links", "entities"}
     return found
 
 
@@ -135,10 +135,10 @@ def test_no_field_makes_a_sync_of_a_file_raise(lines: list[dict[str, Any]], kind
 
 def sync_all(lines: list[dict[str, Any]], kind: str, data: st.DataObject, *, in_a_file: bool) -> None:
     """A replica takes over a line with up to two hostile fields, among good ones, and sends its own."""
-    line = data.draw(st.sampled_from([one for one in lines if kind in one]))
+    line = data.draw(st.sampled_from([row for row in lines if kind in row]))
     for _ in range(data.draw(st.integers(1, 2))):
         line = changed(line, data.draw(st.sampled_from(list(paths(line)))), data.draw(HOSTILE))
-    others = [one for one in lines if kind not in one] if data.draw(st.booleans()) else []
+    others = [row for row in lines if kind not in row] if data.draw(st.booleans()) else []
     with TemporaryDirectory() as folder:
         plant(Path(folder) / "shared", [*others, line, GOOD])
         store = SqliteStore.open(Path(folder) / "a.db") if in_a_file else MemoryStore()
