@@ -63,7 +63,7 @@ class FakeLLM:
         return Completion(answer if isinstance(answer, str) else json.dumps(answer), *self.tokens)
 
     def steps(self) -> list[str]:
-        return [one.step for one in self.asked]
+        return [question.step for question in self.asked]
 
 
 def asker(

@@ -24,7 +24,7 @@ def test_an_answer_that_breaks_its_schema_is_asked_for_once_more_with_the_compla
     assert query.mode(ask, "What happened?") == "episodic"
     first, second = llm.asked
     assert second.messages[:2] == first.messages
-    assert [one["role"] for one in second.messages] == ["system", "user", "assistant", "user"]
+    assert [message["role"] for message in second.messages] == ["system", "user", "assistant", "user"]
     assert second.messages[2]["content"] == '{"mode": "sematnic"}'
     assert "mode is not one of semantic, procedural, episodic, mixed" in second.messages[3]["content"]
     assert ask.spent == Spent(calls=2, tokens_in=14, tokens_out=6)
@@ -36,7 +36,7 @@ def test_a_second_unusable_answer_is_none(answer: Any) -> None:
     with pytest.raises(ModelUnavailable, match=f"^{NAME} gave no usable answer to 'mode': ") as told:
         query.mode(asker(llm), "What happened?")
     assert len(llm.asked) == 2
-    assert sum(len(one["content"]) for one in llm.asked[1].messages) < 10_000
+    assert sum(len(message["content"]) for message in llm.asked[1].messages) < 10_000
     assert len(told.value.problem) < 200
 
 
@@ -91,7 +91,7 @@ def test_calls_are_limited_and_a_failed_one_counts() -> None:
 
 def test_tokens_are_limited_by_what_a_question_would_take() -> None:
     llm = FakeLLM(mode=EPISODIC, tokens=(5_000, 1_000))
-    size = sum(count_tokens(one["content"]) for one in _asked(llm, "a").messages)
+    size = sum(count_tokens(message["content"]) for message in _asked(llm, "a").messages)
     ask = asker(llm, tokens=6_000 + size)
     query.mode(ask, "a")
     query.mode(ask, "b")
@@ -103,7 +103,7 @@ def test_tokens_are_limited_by_what_a_question_would_take() -> None:
 def test_tokens_are_estimated_where_the_vendor_does_not_tell() -> None:
     ask = asker(llm := FakeLLM(mode=EPISODIC, tokens=(0, 0)))
     query.mode(ask, "a")
-    read = sum(count_tokens(one["content"]) for one in llm.asked[0].messages)
+    read = sum(count_tokens(message["content"]) for message in llm.asked[0].messages)
     assert ask.spent == Spent(1, read, count_tokens('{"mode": "episodic"}'))
 
 
@@ -151,7 +151,7 @@ def test_overlays_appear_in_their_step_only_and_the_domain_in_every() -> None:
     assert ask is not None
     query.mode(ask, "q")
     query.tags(ask, "q")
-    mode, tags = (one.system for one in llm.asked)
+    mode, tags = (question.system for question in llm.asked)
     assert "A bakery." in mode and "A bakery." in tags
     assert "Name the bread." in tags and "Name the bread." not in mode
     with pytest.raises(InvalidInput, match="unknown step: 'bake'"):

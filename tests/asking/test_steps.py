@@ -87,8 +87,8 @@ def annotated(asked: Asked) -> dict[str, Any]:
     last = asked.data["next_observation"] is None
     return {
         "steps": [
-            {"state": f"at {one['step']}", "subgoal": "count", "reward": None if last and one is steps[-1] else 0.5}
-            for one in steps
+            {"state": f"at {step['step']}", "subgoal": "count", "reward": None if last and step is steps[-1] else 0.5}
+            for step in steps
         ]
     }
 
@@ -98,19 +98,19 @@ def test_steps_are_annotated_ten_a_call_each_seeing_what_came_before_and_after()
     turns = [AgentStep(f"saw {place}", f"did {place}") for place in range(1, 24)]
     done = annotate(asker(llm), "count to 23", turns)
     assert done == [Annotation(f"at {place}", "count", None if place == 23 else 0.5) for place in range(1, 24)]
-    assert [len(one.data["steps"]) for one in llm.asked] == [10, 10, 3]
+    assert [len(question.data["steps"]) for question in llm.asked] == [10, 10, 3]
     second = llm.asked[1].data
-    assert [one["step"] for one in second["previous"]] == [8, 9, 10]
+    assert [step["step"] for step in second["previous"]] == [8, 9, 10]
     assert second["previous"][0] == {"step": 8, "observation": "saw 8", "action": "did 8", "subgoal": "count"}
-    assert [one.data["next_observation"] for one in llm.asked] == ["saw 11", "saw 21", None]
+    assert [question.data["next_observation"] for question in llm.asked] == ["saw 11", "saw 21", None]
     assert annotate(asker(llm), "nothing", []) == []
 
 
 def test_an_answer_that_stops_early_is_gone_on_from() -> None:
     llm = FakeLLM(annotate=lambda asked: {"steps": annotated(asked)["steps"][:4]})
     done = annotate(asker(llm), "count to 10", [AgentStep(f"saw {place}", "") for place in range(1, 11)])
-    assert [one.state for one in done] == [f"at {place}" for place in range(1, 11)]
-    assert [one.data["steps"][0]["step"] for one in llm.asked] == [1, 5, 9]
+    assert [annotation.state for annotation in done] == [f"at {place}" for place in range(1, 11)]
+    assert [question.data["steps"][0]["step"] for question in llm.asked] == [1, 5, 9]
 
 
 def test_no_annotation_one_too_many_or_a_reward_out_of_range_is_no_answer() -> None:
@@ -137,7 +137,7 @@ def test_instructions_have_intent_condition_and_outcome_and_long_trajectories_ar
     llm = FakeLLM(instructions={"instructions": [found, {**found, "instruction": ""}]})
     learnt = instructions(asker(llm), "ship", "undo", [AgentStep("o", "a")] * 31)
     assert learnt == (Instruction("roll back", "", "Run heron.", "It is back."),)
-    assert [one.data["steps"][0]["step"] for one in llm.asked] == [1, 31]
+    assert [question.data["steps"][0]["step"] for question in llm.asked] == [1, 31]
 
 
 # Facts
@@ -178,7 +178,7 @@ def test_facts_are_read_eight_texts_a_call_and_entities_of_one_name_are_one() ->
 
     llm = FakeLLM(facts=answer)
     found = facts(asker(llm), [Source(number, "Ann.") for number in range(1, 18)])
-    assert [len(one.data["texts"]) for one in llm.asked] == [8, 8, 1]
+    assert [len(question.data["texts"]) for question in llm.asked] == [8, 8, 1]
     assert found.entities == (NamedAnswer("Ann", "person", ("A1", "A9", "A17")),)
 
 

@@ -73,7 +73,7 @@ def test_every_keyword_is_described() -> None:
 
 def test_filters_take_the_fields_of_a_filter() -> None:
     made_of = {"scope": {"scopes", "scope_prefixes"}, "where": {"conditions"}, "as_of": {"as_of", "planned"}}
-    assert {one for name in keywords_of(Filters) for one in made_of.get(name, {name})} == set(fields_of(Filter))
+    assert {text for name in keywords_of(Filters) for text in made_of.get(name, {name})} == set(fields_of(Filter))
     assert keywords_of(Filters)["kinds"].choices == tuple(Kind)
     assert (keywords_of(Filters)["max_classification"].default, Filter().max_classification) == (2, 3)
 

@@ -117,7 +117,7 @@ def test_what_a_step_notes_is_no_reason_for_skipping_it() -> None:
 def test_the_request_of_a_recall_is_not_told() -> None:
     from memorist.model.serialize import json_fields
 
-    assert "request" not in {one.name for one in json_fields(Recall)}
+    assert "request" not in {field.name for field in json_fields(Recall)}
 
 
 def test_errors_have_names() -> None:

@@ -56,6 +56,6 @@ def test_a_keyword_of_another_system_is_answered_with_ours(name: str, meant: str
 def test_the_tables_name_nothing_that_is_a_keyword_of_ours_and_only_keywords_of_ours() -> None:
     known = {name for kind in (Fields, FactFields, Filters, RecallOptions, Changes) for name in keywords_of(kind)}
     assert not known & {*ALIASES, *THEIRS, *BESIDES}
-    assert {one for some in (*ALIASES.values(), *THEIRS.values()) for one in some} <= known | {
+    assert {name for some in (*ALIASES.values(), *THEIRS.values()) for name in some} <= known | {
         *("text", "query", "relation", "what", "id", "space")
     }

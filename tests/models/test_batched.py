@@ -59,7 +59,7 @@ class Office:
 
         def run() -> list[list[int]]:
             made = self.runs.run(self._shared, batches, question=question)
-            return [[int(output[0]) for output in one] for one in made]
+            return [[int(output[0]) for output in outputs] for outputs in made]
 
         asked = self._callers.submit(run)
         while self.waiting < before + len(texts) and not asked.done() and texts != (BUSY,):
@@ -93,7 +93,7 @@ def test_what_came_while_the_model_was_busy_runs_together_and_each_gets_its_own(
     office = Office(tokens=100)
     with office.busy():
         asked = [office.ask(text) for text in range(1, 6)]
-    assert [one.result(60) for one in asked] == [[[2 * text, text]] for text in range(1, 6)]
+    assert [future.result(60) for future in asked] == [[[2 * text, text]] for text in range(1, 6)]
     assert office.model.runs == [[BUSY], [1, 2, 3, 4, 5]]
 
 
@@ -102,8 +102,8 @@ def test_only_texts_of_one_length_run_together_and_no_more_than_the_model_takes(
     with office.busy():
         asked = [office.ask(text, length=2) for text in (1, 2, 3, 4)]
         asked += [office.ask(text, length=3) for text in (5, 6)]
-    for one in asked:
-        one.result(60)
+    for future in asked:
+        future.result(60)
     assert office.model.runs == [[BUSY], [1, 2, 3], [4], [5, 6]]
 
 
@@ -111,7 +111,7 @@ def test_a_model_whose_results_depend_on_company_runs_each_text_alone() -> None:
     office = Office(tokens=0)
     with office.busy():
         asked = [office.ask(text) for text in (1, 2, 3)]
-    assert [one.result(60) for one in asked] == [[[2, 1]], [[4, 2]], [[6, 3]]]
+    assert [future.result(60) for future in asked] == [[[2, 1]], [[4, 2]], [[6, 3]]]
     assert office.model.runs == [[BUSY], [1], [2], [3]]
 
 
@@ -132,8 +132,8 @@ def test_a_question_does_not_wait_for_a_bulk_of_memories_nor_a_memory_for_it() -
         bulk = office.ask(*range(100, 200), question=False)
         memory = office.ask(1, question=False)
         question = office.ask(2)
-    for one in (bulk, memory, question):
-        one.result(60)
+    for future in (bulk, memory, question):
+        future.result(60)
     order = [text for run in office.model.runs for text in run]
     assert order[:4] == [BUSY, 2, 100, 1] and order[4:] == list(range(101, 200))
 
@@ -190,7 +190,7 @@ def test_who_is_interrupted_leaves_the_core_and_what_others_wait_for() -> None:
         ]
         while office.waiting < 2:
             time.sleep(0.001)
-    errors = [one.exception(60) for one in asked]
+    errors = [future.exception(60) for future in asked]
     assert sorted(type(error).__name__ for error in errors) == ["KeyboardInterrupt", "NoneType"]
     assert office.ask(3).result(60) == [[6, 3]]
 

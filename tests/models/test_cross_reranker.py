@@ -175,8 +175,10 @@ def test_recipes_read_their_candidates_again_by_default(memory: Engine, recipe: 
     found = memory.recall("What city did Alice move to?", recipe=recipe, track=False)
     given, read = step(found, before), step(found, stage)
     assert read.skipped is None
-    assert [one.score for one in given.candidates] != [one.score for one in read.candidates]
-    assert sorted(one.memory.id for one in given.candidates) == sorted(one.memory.id for one in read.candidates)
+    assert [candidate.score for candidate in given.candidates] != [candidate.score for candidate in read.candidates]
+    assert sorted(candidate.memory.id for candidate in given.candidates) == sorted(
+        candidate.memory.id for candidate in read.candidates
+    )
     assert found.items[0].memory.text == "Since June Alice has lived in a flat in Stockholm."
 
 

@@ -217,9 +217,9 @@ def test_every_source_of_a_model_is_in_the_notice_of_its_package() -> None:
         source = json.loads(manifest.read_text(encoding="utf-8"))["source"]
         notice = (manifest.parents[3] / "NOTICE").read_text(encoding="utf-8").splitlines()
         given = [source[name] for name in ("upstream", "teacher") if name in source]
-        for one in (*given, *source.get("data", ())):
-            name, _, licence = one.partition(", ")
-            assert any(name.split()[0] in line and licence in line for line in notice), (manifest, one)
+        for record in (*given, *source.get("data", ())):
+            name, _, licence = record.partition(", ")
+            assert any(name.split()[0] in line and licence in line for line in notice), (manifest, record)
 
 
 def test_a_package_of_models_is_no_larger_than_promised() -> None:
@@ -227,5 +227,5 @@ def test_a_package_of_models_is_no_larger_than_promised() -> None:
         package.name: sum(file.stat().st_size for file in package.glob("src/**/*") if file.is_file())
         for package in PACKAGES.glob("memorist-models*")
     }
-    assert sizes.keys() <= {one.package for one in SETS.values()}
+    assert sizes.keys() <= {chosen_set.package for chosen_set in SETS.values()}
     assert sizes["memorist-models-best"] <= 75_000_000

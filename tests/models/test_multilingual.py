@@ -88,7 +88,7 @@ def test_shipped_files_have_the_checksums_of_their_manifest() -> None:
         assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == expected
 
 
-@pytest.mark.parametrize("language", [one for one in SISTER if one != "en"])
+@pytest.mark.parametrize("language", [name for name in SISTER if name != "en"])
 def test_a_translation_is_nearer_than_another_subject(embedder: OnnxEmbedder, language: str) -> None:
     texts = [SISTER["en"], *OTHERS]
     said, *told = embedder.embed([SISTER[language], *texts], purpose="memory")
@@ -98,7 +98,7 @@ def test_a_translation_is_nearer_than_another_subject(embedder: OnnxEmbedder, la
 def test_a_text_has_the_same_vector_alone_and_beside_others(embedder: OnnxEmbedder) -> None:
     texts = [*SISTER.values(), *GERMAN, *CHINESE, "ok", "", "🙂", "Der Zug kam zu spät. " * 60]
     together = embedder.embed(texts, purpose="memory")
-    alone = [embedder.embed([one], purpose="memory")[0] for one in texts]
+    alone = [embedder.embed([text], purpose="memory")[0] for text in texts]
     assert np.array_equal(together, np.array(alone))
     assert np.allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
 

@@ -51,7 +51,7 @@ def write_model(folder: Path, kind: Kind, seed: int) -> None:
     tokenizer = Tokenizer(WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = Whitespace()  # pyright: ignore[reportAttributeAccessIssue]
     tokenizer.save(str(folder / "tokenizer.json"))
-    checksums = {one.name: hashlib.sha256(one.read_bytes()).hexdigest() for one in folder.iterdir()}
+    checksums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
     manifest = {"name": folder.name, "kind": kind, "outputs": {output: output}, "sha256": checksums}
     (folder / "model.json").write_text(json.dumps(manifest | ({"dim": width} if kind == "embedder" else {})))
 
@@ -95,8 +95,8 @@ def _model(rows: list[float], width: int, output: str) -> bytes:
 
 
 def _node(kind: str, inputs: Iterable[str], output: str, attributes: Iterable[bytes] = ()) -> bytes:
-    named = b"".join(_bytes(1, one) for one in inputs) + _bytes(2, output) + _bytes(3, output) + _bytes(4, kind)
-    return named + b"".join(_bytes(5, one) for one in attributes)
+    named = b"".join(_bytes(1, value) for value in inputs) + _bytes(2, output) + _bytes(3, output) + _bytes(4, kind)
+    return named + b"".join(_bytes(5, attribute) for attribute in attributes)
 
 
 def _ints(name: str, values: Iterable[int]) -> bytes:

@@ -28,7 +28,7 @@ def found(env: Env, query: str, *scored: tuple[object, float]) -> Draft:
 
 
 def order(after: Draft) -> list[str]:
-    return [one.memory.id for one in after.candidates]
+    return [candidate.memory.id for candidate in after.candidates]
 
 
 def test_a_wish_gains_if_something_is_to_be_done() -> None:
@@ -36,7 +36,10 @@ def test_a_wish_gains_if_something_is_to_be_done() -> None:
     with world() as env:
         asked = draft([Candidate(told, 0.5), Candidate(wish, 0.4)], query="Draft a reply to Tom.")
         after = Wishes(weight=0.2)(asked, env)
-        assert [(one.memory.id, pytest.approx(one.score)) for one in after.candidates] == [("wish", 0.6), ("told", 0.5)]
+        assert [(candidate.memory.id, pytest.approx(candidate.score)) for candidate in after.candidates] == [
+            ("wish", 0.6),
+            ("told", 0.5),
+        ]
         assert order(
             Wishes(weight=0.2)(replace(asked, query=replace(asked.query, text="When did Tom reply?")), env)
         ) == [
@@ -91,7 +94,7 @@ def test_a_later_statement_with_the_same_answer_does_not_say_otherwise(text: str
     new = memory("new", text, instant("2024-05-02"))
     with world(old, new, embedder=EMBEDDER) as env:
         after = PreferNewest(similar=0.1, changed=0.1)(found(env, "Where is our office?", (old, 0.9), (new, 0.4)), env)
-    assert any(one.is_outdated for one in after.candidates) is otherwise
+    assert any(candidate.is_outdated for candidate in after.candidates) is otherwise
 
 
 def test_turns_of_a_session_get_their_places_as_they_come() -> None:
@@ -103,7 +106,7 @@ def test_turns_of_a_session_get_their_places_as_they_come() -> None:
         many = memory.remember_many(
             [{"text": f"And another thing, number {n}.", "session": "s", "speaker": "Ann"} for n in range(2)]
         )
-    assert [one.origin.position for one in (asked, told, note, again, *many)] == [0, 1, None, 0, 2, 3]
+    assert [kept.origin.position for kept in (asked, told, note, again, *many)] == [0, 1, None, 0, 2, 3]
     assert again.id == asked.id
 
 

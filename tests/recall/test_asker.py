@@ -19,7 +19,7 @@ def said(id: str, speaker: str | None, text: str, score: float = 0.5) -> Candida
 def asked(query: str, *candidates: Candidate, speaker: str | None = None, depth: int = 10) -> dict[str, float]:
     with world() as env:
         after = Asker(depth)(draft(candidates, query=query, speaker=speaker), env)
-    return {one.memory.id: one.score for one in after.candidates}
+    return {candidate.memory.id: candidate.score for candidate in after.candidates}
 
 
 def test_the_askers_own_those_about_the_asker_and_those_of_others_exchange_their_scores() -> None:

@@ -21,7 +21,7 @@ QUESTION = "Where was the baker of the shop in Leland born?"
 
 
 def scores(candidates: Sequence[Candidate]) -> dict[str, float]:
-    return {one.memory.id: one.score for one in candidates}
+    return {candidate.memory.id: candidate.score for candidate in candidates}
 
 
 def found(*scored: tuple[object, float]) -> list[Candidate]:
@@ -33,7 +33,7 @@ def test_a_text_about_what_the_best_find_mentions_gains_by_its_score() -> None:
     candidates = found((LEAD, 1.0), (OTHER, 0.4), (ABOUT, 0.2), (memory("least", "Nothing of it."), 0.1))
     with world() as env:
         after = Bridge(weight=0.5)(draft(candidates, query=QUESTION), env)
-    assert [one.memory.id for one in after.candidates] == ["lead", "about", "other", "least"]
+    assert [candidate.memory.id for candidate in after.candidates] == ["lead", "about", "other", "least"]
     assert scores(after.candidates)["about"] == pytest.approx(0.2 + 0.5 * 0.9)
     assert after.candidates[1].parts == pytest.approx({"before": 0.2, "named": 0.45})
     assert scores(after.candidates)["other"] == 0.4
@@ -61,8 +61,8 @@ def test_a_name_that_many_texts_open_with_tells_little() -> None:
     """Three open with Ida Moss: 0.4 · 1.0 / log₂ 4 for each."""
     moss = [memory(f"m{n}", f"Ida Moss, part {n}.") for n in range(3)]
     with world() as env:
-        after = Bridge(weight=0.4)(draft(found((LEAD, 1.0), *((one, 0.0) for one in moss)), query=QUESTION), env)
-    assert scores(after.candidates) == pytest.approx({"lead": 1.0} | {one.id: 0.4 / log2(4) for one in moss})
+        after = Bridge(weight=0.4)(draft(found((LEAD, 1.0), *((memory, 0.0) for memory in moss)), query=QUESTION), env)
+    assert scores(after.candidates) == pytest.approx({"lead": 1.0} | {memory.id: 0.4 / log2(4) for memory in moss})
 
 
 def test_texts_that_no_signal_found_join_where_a_lead_leads_to_them() -> None:
@@ -71,7 +71,7 @@ def test_texts_that_no_signal_found_join_where_a_lead_leads_to_them() -> None:
     with world(LEAD, ABOUT, shares, OTHER) as env:
         after = Bridge(weight=0.4)(draft(found((LEAD, 1.0), (OTHER, 0.3)), query=QUESTION), env)
     assert scores(after.candidates) == pytest.approx({"lead": 1.0, "about": 0.3 + 0.4 * 0.7, "other": 0.3})
-    joined = next(one for one in after.candidates if one.memory.id == "about")
+    joined = next(candidate for candidate in after.candidates if candidate.memory.id == "about")
     assert (joined.phase, joined.hop) == ("multi_hop", 1)
 
 

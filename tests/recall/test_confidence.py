@@ -29,10 +29,10 @@ class Reader:
     generation = "reader:1"
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        return [one.score for one in self.read(query, texts)]
+        return [reading.score for reading in self.read(query, texts)]
 
     def read(self, query: str, texts: Sequence[str]) -> list[Reading]:
-        return [Reading(logit, logit) for logit in (8.0 if "answer" in one else -8.0 for one in texts)]
+        return [Reading(logit, logit) for logit in (8.0 if "answer" in text else -8.0 for text in texts)]
 
 
 @pytest.fixture

@@ -129,7 +129,7 @@ MISPLACED = [
 ]
 
 
-@pytest.mark.parametrize(("kinds", "problem", "remedy"), MISPLACED, ids=[one[0][-1] for one in MISPLACED])
+@pytest.mark.parametrize(("kinds", "problem", "remedy"), MISPLACED, ids=[case[0][-1] for case in MISPLACED])
 def test_a_recipe_whose_stages_cannot_work_in_their_order_is_refused_when_it_is_read(
     kinds: list[str], problem: str, remedy: str
 ) -> None:

@@ -15,25 +15,25 @@ MEMORIST = RECIPES["memorist"]
 
 
 def dial(label: str) -> Dial:
-    return next(one for one in dials_of(MEMORIST) if one.label == label)
+    return next(known for known in dials_of(MEMORIST) if known.label == label)
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_number_of_a_recipe_can_go_to_both_its_ends(name: str) -> None:
     recipe = RECIPES[name]
     assert dials_of(recipe)
-    for one in dials_of(recipe):
-        assert one.low <= one.value <= one.high and one.step > 0
-        for number in (one.low, one.high):
-            changed = with_moved(recipe, {one.label: repr(number)})
-            assert (changed == recipe) == (number == one.value)
+    for dial in dials_of(recipe):
+        assert dial.low <= dial.value <= dial.high and dial.step > 0
+        for number in (dial.low, dial.high):
+            changed = with_moved(recipe, {dial.label: repr(number)})
+            assert (changed == recipe) == (number == dial.value)
 
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_a_slider_of_a_browser_can_stand_at_each_value(name: str) -> None:
-    for one in dials_of(RECIPES[name]):
-        steps = (one.value - one.low) / one.step
-        assert steps == pytest.approx(round(steps), abs=1e-6), one.label
+    for dial in dials_of(RECIPES[name]):
+        steps = (dial.value - dial.low) / dial.step
+        assert steps == pytest.approx(round(steps), abs=1e-6), dial.label
 
 
 def test_ranges_follow_from_the_sort_of_number() -> None:
@@ -48,7 +48,7 @@ def test_ranges_follow_from_the_sort_of_number() -> None:
 
 
 def test_numbers_that_two_parts_hold_differently_cannot_be_moved_together() -> None:
-    assert "neighbour_boost.session" not in [one.label for one in dials_of(MEMORIST)]
+    assert "neighbour_boost.session" not in [dial.label for dial in dials_of(MEMORIST)]
 
 
 def test_moved_numbers_are_a_settings_file() -> None:

@@ -23,12 +23,13 @@ def fused(stage: Stage, found: Hits, **fields: Any) -> tuple[Candidate, ...]:
 
 
 def scores(candidates: tuple[Candidate, ...]) -> dict[str, float]:
-    return {one.memory.id: one.score for one in candidates}
+    return {candidate.memory.id: candidate.score for candidate in candidates}
 
 
 def evidence(candidates: tuple[Candidate, ...]) -> dict[str, dict[str, tuple[int | None, float, float]]]:
     return {
-        one.memory.id: {name: (it.rank, it.score, it.norm) for name, it in one.evidence.items()} for one in candidates
+        candidate.memory.id: {name: (it.rank, it.score, it.norm) for name, it in candidate.evidence.items()}
+        for candidate in candidates
     }
 
 
@@ -95,9 +96,9 @@ def test_importance_is_added_and_may_change_the_order() -> None:
         after = WeightedSum(weights={"vector": 0.8}, importance=0.2)(draft(found=found), env).candidates
     a = 0.8 * 0.6 + 0.2 * rows[0].worth.importance
     assert scores(after) == pytest.approx({"b": 0.6, "c": 0.5, "a": a})
-    assert [one.score for one in after] == sorted((one.score for one in after), reverse=True)
+    assert [candidate.score for candidate in after] == sorted((candidate.score for candidate in after), reverse=True)
     assert after[0].memory.id == "b"
-    parts = next(one.parts for one in after if one.memory.id == "a")
+    parts = next(candidate.parts for candidate in after if candidate.memory.id == "a")
     assert parts == pytest.approx({"vector": 0.48, "extra": 0.0, "importance": a - 0.48})
 
 

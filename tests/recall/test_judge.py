@@ -35,21 +35,24 @@ def test_a_probability_is_a_logistic_of_what_was_found(env: Env) -> None:
     """−1 + 0.5 · 4 + 0.5 · 0.8 = 1.4 → 0.8022; unread and second: −1 − 0.5 · 4 + 0.5 · 0.5 − ln 2 → 0.0310."""
     read = candidate("a", vector=(0.5, 0.5), answers=(4.0, 1.0), keyword=(7.0, 0.8))
     after = JUDGE(draft([read, candidate("b", vector=(0.25, 0.25), keyword=(3.0, 0.5))]), env)
-    assert [one.probability for one in after.candidates] == [0.8022, 0.0310]
+    assert [rival.probability for rival in after.candidates] == [0.8022, 0.0310]
     assert (after.confidence, after.abstained) == (None, False)
 
 
 def test_the_same_reading_is_worth_less_further_down(env: Env) -> None:
     """−1 + 0.5 · 2 − ln rank: 0 → 0.5, −0.6931 → 0.3333, −1.0986 → 0.25."""
     alike = [candidate(name, answers=(2.0, 0.9)) for name in "abc"]
-    assert [one.probability for one in JUDGE(draft(alike), env).candidates] == [0.5, 0.3333, 0.25]
+    assert [rival.probability for rival in JUDGE(draft(alike), env).candidates] == [0.5, 0.3333, 0.25]
 
 
 def test_every_candidate_has_a_probability_if_the_reader_read_one(env: Env) -> None:
     """Also where no vector was searched, and for the fact that a later stage added."""
     added = Candidate(memory("b"), 0.5, {"supersedes": Evidence(None, 0.5, 0.5)}, "current")
     after = JUDGE(draft([added, candidate("a", answers=(2.0, 0.9), keyword=(2.0, 0.4))]), env)
-    assert [one.probability for one in after.candidates] == [0.0474, 0.3792]  # −1 − 2; −1 + 1 + 0.2 − ln 2 = −0.4931
+    assert [rival.probability for rival in after.candidates] == [
+        0.0474,
+        0.3792,
+    ]  # −1 − 2; −1 + 1 + 0.2 − ln 2 = −0.4931
 
 
 def test_all_lose_if_nothing_stored_is_about_the_subject(env: Env) -> None:
@@ -59,10 +62,10 @@ def test_all_lose_if_nothing_stored_is_about_the_subject(env: Env) -> None:
         candidate("b", vector=(-0.3, 0), answers=(2, 1)),
     )
     after = JUDGE(draft([near, far]), env)
-    assert [one.probability for one in after.candidates] == [0.3775, 0.2327]
+    assert [candidate.probability for candidate in after.candidates] == [0.3775, 0.2327]
     assert after.notes == ("nothing stored is about the subject: -0.5",)
     known = replace(near, evidence={**near.evidence, "vector": Evidence(1, 0.2, 0.2)})
-    assert [one.probability for one in JUDGE(draft([known, far]), env).candidates] == [0.5, 0.3333]
+    assert [candidate.probability for candidate in JUDGE(draft([known, far]), env).candidates] == [0.5, 0.3333]
     assert JUDGE(draft([far]), env).candidates[0].probability == 0.1192  # a cosine below 0 counts as 0
 
 
@@ -98,7 +101,7 @@ def chosen(env: Env, least: float | None) -> list[str]:
     judged = [replace(candidate(name), probability=sure) for name, sure in zip("abcdef", SURE, strict=True)]
     asked = draft(judged)
     asked = replace(asked, request=replace(asked.request, min_confidence=least))
-    return [one.memory.id for one in Relevant(least=0.05, always=3)(asked, env).candidates]
+    return [candidate.memory.id for candidate in Relevant(least=0.05, always=3)(asked, env).candidates]
 
 
 SURE = (0.9, 0.01, 0.3, 0.04, 0.06, None)

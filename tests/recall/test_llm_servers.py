@@ -79,7 +79,9 @@ def test_no_fault_of_a_server_changes_what_the_rules_recall(
     with served(vendor, [fault], monkeypatch) as (_, settings):
         found = recalled(settings)
     by_rules = recalled(None)
-    assert [(one.memory.id, one.score) for one in found.items] == [(one.memory.id, one.score) for one in by_rules.items]
+    assert [(item.memory.id, item.score) for item in found.items] == [
+        (item.memory.id, item.score) for item in by_rules.items
+    ]
     assert found.reasoned == by_rules.reasoned and found.items
     mode = next(step.notes[0] for step in found.trace.steps if step.stage == "mode")
     assert mode.startswith("mode semantic by rules: ") and len(mode) < 300
@@ -93,7 +95,10 @@ def test_single_steps_may_have_other_models_and_get_no_address_or_key_of_another
     with served("openai", answers, monkeypatch) as (server, settings):
         steps = {"reason": "openai:large", "tags": "none", "bridge": "anthropic:other"}
         notes = all_notes(recalled(replace(settings, llm_steps=steps)))
-    assert {(step_of(one), one.body["model"]) for one in server.requests} == {("mode", "small"), ("reason", "large")}
+    assert {(step_of(request), request.body["model"]) for request in server.requests} == {
+        ("mode", "small"),
+        ("reason", "large"),
+    }
     assert notes[:3] == [
         "mode mixed by openai:small",
         "tags by rules",

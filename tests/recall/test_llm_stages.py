@@ -112,7 +112,7 @@ def test_bridge_tags_of_the_model_find_what_the_question_does_not() -> None:
     with graph(*WORLD, node("far"), ask=asker(**ANSWERS), vectors=vectors) as env:
         found = recipe.run(request(QUERY), env)
         why = why_not(recipe, request(QUERY), replace(env, llm=None), node("far"))
-    assert {one.id: one.phase for one in found.touched}["far"] == "refinement"
+    assert {touch.id: touch.phase for touch in found.touched}["far"] == "refinement"
     assert why.stage == "nodes"
 
 
@@ -230,7 +230,9 @@ def test_a_fault_in_one_step_leaves_the_rules_answer_and_a_note(step: str, fault
 def test_a_model_that_fails_throughout_gives_what_the_rules_give() -> None:
     silent = dict.fromkeys(("mode", "tags", "bridge", "reason"), SILENT)
     found, by_rules = recalled(asker(**silent)), recalled(None)
-    assert [(one.memory.id, one.score) for one in found.items] == [(one.memory.id, one.score) for one in by_rules.items]
+    assert [(item.memory.id, item.score) for item in found.items] == [
+        (item.memory.id, item.score) for item in by_rules.items
+    ]
     assert (found.reasoned, found.context) == (by_rules.reasoned, by_rules.context)
     assert all_notes(found)[:2] == [f"{what} by rules: {SILENT.problem}" for what in ("mode semantic", "tags")]
     assert "was not asked again" in all_notes(found)[2]
@@ -276,13 +278,13 @@ def test_a_hostile_memory_and_question_arrive_as_data() -> None:
         llm = FakeLLM(**ANSWERS)
         with graph(node("s", text=text), ask=asker(llm), vectors={QUERY: AXIS, text: near(0.95), hostile: AXIS}) as env:
             found = GRAPH.run(request(hostile if text == hostile else QUERY), env)
-        seen.append({one.step: one.system for one in llm.asked})
+        seen.append({question.step: question.system for question in llm.asked})
         assert found.trace.mode == "mixed"
-        for one in llm.asked:
-            assert one.messages[1]["content"].count("</data>") == 1
-            assert hostile not in one.system
+        for question in llm.asked:
+            assert question.messages[1]["content"].count("</data>") == 1
+            assert hostile not in question.system
     assert seen[0] == seen[1]
-    reasoned = next(one for one in llm.asked if one.step == "reason")
+    reasoned = next(question for question in llm.asked if question.step == "reason")
     assert reasoned.data["memories"][0]["text"] == hostile
 
 

@@ -56,7 +56,7 @@ def test_twelve_questions_are_answered_as_well_when_asked_again(tmp_path: Path, 
     place = {name: (first[name].index(text), again[name].index(text)) for name, text in TOLD.items()}
     assert [name for name, (before, after) in place.items() if after > before] == []
     assert [name for name, found in again.items() if found[0] not in TOLD.values()] == []
-    assert [name for name, text in TOLD.items() if sum(text in one for one in again[name]) > 1] == []
+    assert [name for name, text in TOLD.items() if sum(text in said for said in again[name]) > 1] == []
 
 
 def test_what_was_asked_is_found_by_asking_for_it(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_the_askers_own_comes_first_then_what_is_said_about_the_asker(tmp_path: 
         memory.remember(own, speaker="Mara")
         for text in ([about, *TOLD.values()] if many > len(OTHERS) + 1 else [])[: many - len(OTHERS) - 1]:
             memory.remember(text, speaker="Nell" if text == about else "Mara")
-        found = [one.memory.text for one in memory.recall("What am I allergic to?", speaker="Mara").items]
+        found = [item.memory.text for item in memory.recall("What am I allergic to?", speaker="Mara").items]
     wanted = [own, about] if many > len(OTHERS) + 1 else [own]
     first = [text for text in found if text in (*wanted, *OTHERS.values())]
     assert found[0] in (own, TOLD["nuts"])
@@ -113,7 +113,7 @@ def test_what_somebody_else_says_later_of_themselves_outdates_nothing(question: 
         memory.remember(other, speaker="Elif", at="2026-02-05")
         first, *_ = found = memory.recall(question, speaker="Mara").items
     assert first.memory.text == own
-    assert [note for one in found for note in one.notes] == []
+    assert [note for item in found for note in item.notes] == []
 
 
 def test_a_promotion_does_not_outdate_the_employer() -> None:
@@ -121,7 +121,7 @@ def test_a_promotion_does_not_outdate_the_employer() -> None:
         memory.remember("Alice works at Acme.", speaker="Mara", at="2026-02-01")
         memory.remember("I got promoted to team lead at Acme.", speaker="Alice", at="2026-10-01")
         found = memory.recall("Where does Alice work?").items
-    assert len(found) == 2 and [note for one in found for note in one.notes] == []
+    assert len(found) == 2 and [note for item in found for note in item.notes] == []
 
 
 def test_a_session_sees_everything_again_unless_it_asks_for_fresh_memories(tmp_path: Path) -> None:

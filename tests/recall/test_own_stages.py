@@ -42,7 +42,7 @@ def turn(position: int, session: str = "s", text: str = "something", **fields: o
 
 
 def scores(candidates: Sequence[Candidate]) -> dict[str, float]:
-    return {one.memory.id: one.score for one in candidates}
+    return {candidate.memory.id: candidate.score for candidate in candidates}
 
 
 def test_a_turn_gains_by_what_stands_beside_it_and_by_its_session() -> None:
@@ -58,7 +58,7 @@ def test_a_turn_gains_by_what_stands_beside_it_and_by_its_session() -> None:
             "x": 0.2 + 0.1 * 0.2 + 0.3 * 0.2,
         }
     )
-    assert [one.memory.id for one in after.candidates] == ["s1", "s2", "t9", "x"]
+    assert [candidate.memory.id for candidate in after.candidates] == ["s1", "s2", "t9", "x"]
 
 
 def test_company_is_kept_within_a_scope_and_changes_nothing_without_sessions() -> None:
@@ -99,7 +99,7 @@ def test_reading_again_adds_standard_scores_and_leaves_the_rest_below() -> None:
     found = [Candidate(memory(id), score) for id, score in (("c", 3.0), ("b", 2.0), ("a", 1.0), ("d", 0.5))]
     with world() as env:
         after = RerankBlend(depth=3, weight=0.5)(draft(found), replace(env, reranker=Reading(-3, 0, 3)))
-    assert [one.memory.id for one in after.candidates] == ["a", "b", "c", "d"]
+    assert [candidate.memory.id for candidate in after.candidates] == ["a", "b", "c", "d"]
     assert scores(after.candidates) == pytest.approx({"a": 1.0, "b": 0.55, "c": 0.1, "d": 0.1 * 0.5 / 3 / 2})
 
 
@@ -110,13 +110,15 @@ def test_a_reranker_that_judges_orders_by_one_logit_and_tells_the_other() -> Non
 
     found = [Candidate(memory(id), 0.5) for id in "ab"]
     with world() as env:
-        judged, plain = (RerankBlend()(draft(found), replace(env, reranker=one(1, 2))) for one in (Judging, Reading))
-    assert [one.memory.id for one in judged.candidates] == ["b", "a"]
-    assert [(one.evidence["answers"].rank, one.evidence["answers"].score) for one in judged.candidates] == [
+        judged, plain = (RerankBlend()(draft(found), replace(env, reranker=kind(1, 2))) for kind in (Judging, Reading))
+    assert [candidate.memory.id for candidate in judged.candidates] == ["b", "a"]
+    assert [
+        (candidate.evidence["answers"].rank, candidate.evidence["answers"].score) for candidate in judged.candidates
+    ] == [
         (2, -2),
         (1, -1),
     ]
-    assert all("answers" not in one.evidence for one in plain.candidates)
+    assert all("answers" not in candidate.evidence for candidate in plain.candidates)
 
 
 @pytest.mark.parametrize(("tokens", "read"), [(None, 4), (12, 4), (11, 3), (5, 2), (0, 2)])
@@ -129,7 +131,7 @@ def test_as_many_texts_are_read_as_fit(tokens: int | None, read: int) -> None:
     with world() as env:
         after = RerankBlend(tokens=tokens)(draft(found), replace(env, reranker=reader))
     assert len(reader.texts) == read
-    assert [one.memory.id for one in after.candidates[read:]] == list("abcd")[read:]
+    assert [candidate.memory.id for candidate in after.candidates[read:]] == list("abcd")[read:]
 
 
 def test_what_was_planned_is_read_with_its_day() -> None:
@@ -161,14 +163,14 @@ def test_two_candidates_in_opposite_orders_are_decided_by_the_reranker(best: flo
     found = [Candidate(memory("a"), best), Candidate(memory("b"), 0.1)]
     with world() as env:
         after = RerankBlend()(draft(found), replace(env, reranker=Reading(-1.3, 2.1)))
-    assert [(one.memory.id, one.score) for one in after.candidates] == [("b", 1.0), ("a", 1.0)]
+    assert [(candidate.memory.id, candidate.score) for candidate in after.candidates] == [("b", 1.0), ("a", 1.0)]
 
 
 def test_texts_that_read_alike_keep_their_order_and_odd_scores_are_refused() -> None:
     found = [Candidate(memory("b"), 0.4), Candidate(memory("a"), 0.4)]
     with world() as env:
         after = RerankBlend()(draft(found), replace(env, reranker=Reading(1, 1)))
-        assert [one.memory.id for one in after.candidates] == ["b", "a"]
+        assert [candidate.memory.id for candidate in after.candidates] == ["b", "a"]
         with pytest.raises(ModelUnavailable, match="finite score"):
             RerankBlend()(draft(found), replace(env, reranker=Reading(float("nan"), 1)))
 
@@ -213,7 +215,10 @@ def test_a_text_in_a_script_that_the_reranker_does_not_read_is_average_and_undec
         assert RerankBlend(latin=("latin-only",))(draft(found[1:2]), replace(env, reranker=Latin(1))) == draft(
             found[1:2]
         )
-    read = {one.memory.id: (one.evidence["reranker"].score, one.evidence["answers"].score) for one in after.candidates}
+    read = {
+        candidate.memory.id: (candidate.evidence["reranker"].score, candidate.evidence["answers"].score)
+        for candidate in after.candidates
+    }
     assert reader.texts == ["one", "two"]
     assert read == {"one": (4, 3.0), "太郎は元気です": (3.0, 0.0), "two": (2, 3.0)}
 
@@ -256,7 +261,7 @@ def test_turns_of_a_session_stand_together_in_order_with_what_was_said_before_th
 
 
 def test_nothing_is_told_twice_and_memories_come_before_what_explains_them() -> None:
-    found = [Candidate(one, 1.0) for one in TALK]
+    found = [Candidate(memory, 1.0) for memory in TALK]
     with world(*TALK) as env:
         whole = AssembleTurns()(draft(found), env)
         exact = AssembleTurns()(draft(found, max_tokens=whole.tokens), env)
@@ -407,7 +412,7 @@ def test_words_count_more_in_documents_than_in_notes_and_in_what_was_said() -> N
     fact = memory("f", fact=Fact("Ann", "lives_in", "Oslo"))
     with world() as env:
         texts = (written, note, said, fact)
-        added = [WrittenWords(weight=0.2)(Candidate(one, 0.6, found), draft(), env) for one in texts]
+        added = [WrittenWords(weight=0.2)(Candidate(memory, 0.6, found), draft(), env) for memory in texts]
         assert added == [0.1, 0.0, 0.0, 0.0]
         assert WrittenWords()(Candidate(written, 0.6), draft(), env) == 0.0
 

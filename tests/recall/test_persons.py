@@ -73,15 +73,15 @@ def test_the_probabilities_fall_where_somebody_else_is_asked_about(env: Env) -> 
     """Evidence 3 of Caroline and 0 of Melanie: 3 + 3 − 0 missing, of which 3 count: σ(0) and σ(−3); else σ(3), σ(0)."""
     told = [said("Caroline", SUNSET, 6.0), said("Melanie", "The kids are fine.", 0.0)]
     wrong = JUDGE(draft(told, query="What did Melanie paint?"), env)
-    assert [one.probability for one in wrong.candidates] == [0.5, 0.0474]
+    assert [candidate.probability for candidate in wrong.candidates] == [0.5, 0.0474]
     assert wrong.notes == ("asked about Melanie, but what others said fits too: -3.0",)
     for asked in ("What did Caroline paint?", "Who painted?", "Did Melanie see what Caroline painted?"):
         right = JUDGE(draft(told, query=asked), env)
-        assert ([one.probability for one in right.candidates], right.notes) == ([0.9526, 0.5], ())
+        assert ([candidate.probability for candidate in right.candidates], right.notes) == ([0.9526, 0.5], ())
 
 
 def test_a_small_lead_lowers_the_probabilities_a_little(env: Env) -> None:
     """Evidence 2 and 1: a lead of 1, so 2 are missing: σ(2 − 2) and σ(1 − 2)."""
     told = [said("Melanie", "Sunsets are hard.", 4.0), said("Caroline", SUNSET, 2.0)]
     after = JUDGE(draft(told, query="What did Melanie paint?"), env)
-    assert [one.probability for one in after.candidates] == [0.5, 0.2689]
+    assert [candidate.probability for candidate in after.candidates] == [0.5, 0.2689]

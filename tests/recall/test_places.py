@@ -36,9 +36,9 @@ def test_why_not_says_the_same_as_a_search_without_limits(engine: Engine, monkey
     def told(recipe: str) -> list[object]:
         some = engine.list(1000).items[::40]
         return [
-            engine.why_not(question, one.id, recipe=recipe, limit=2, max_tokens=50)
+            engine.why_not(question, memory.id, recipe=recipe, limit=2, max_tokens=50)
             for question in QUESTIONS
-            for one in some
+            for memory in some
         ]
 
     def of_all() -> dict[str, list[object]]:
@@ -51,7 +51,7 @@ def test_why_not_says_the_same_as_a_search_without_limits(engine: Engine, monkey
         return found
 
     quick = of_all()
-    assert len(quick) > 3 and any("ranks it" in str(one) for some in quick.values() for one in some)
+    assert len(quick) > 3 and any("ranks it" in str(member) for some in quick.values() for member in some)
     for signal in (Keyword, Vector, Trigram):
         monkeypatch.setattr(signal, "place", Signal.place)
     assert of_all() == quick
@@ -60,12 +60,12 @@ def test_why_not_says_the_same_as_a_search_without_limits(engine: Engine, monkey
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_view_that_follows_a_memory_tells_its_rank(engine: Engine, question: str) -> None:
     view, probe = engine.store.view(), FakeEmbedder().embed([question], purpose="query")
-    for one in engine.list(1000).items[::19]:
-        own = view.following(one.id)
+    for memory in engine.list(1000).items[::19]:
+        own = view.following(memory.id)
         for every, alone in (
             (view.search_text(question, Filter(), 500), own.search_text(question, Filter(), 1)),
             (view.search_trigram(question, Filter(), 500), own.search_trigram(question, Filter(), 1)),
             (view.search_vector(probe, Filter(), 500), own.search_vector(probe, Filter(), 500)),
         ):
-            ranks = [(rank, hit.score) for rank, hit in enumerate(every, 1) if hit.id == one.id]
+            ranks = [(rank, hit.score) for rank, hit in enumerate(every, 1) if hit.id == memory.id]
             assert [(dict(hit.parts)["rank"], hit.score) for hit in alone] == ranks

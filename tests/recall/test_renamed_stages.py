@@ -21,11 +21,11 @@ def test_each_stage_has_one_name() -> None:
 
 def test_a_recipe_with_former_names_is_the_same_recipe() -> None:
     data = to_data(RECIPES["memorist"])
-    stages = [{**one, "stage": FORMER.get(one["stage"], one["stage"])} for one in data["stages"]]
-    assert {one["stage"] for one in stages} >= RENAMED_STAGES.keys()
+    stages = [{**stage, "stage": FORMER.get(stage["stage"], stage["stage"])} for stage in data["stages"]]
+    assert {stage["stage"] for stage in stages} >= RENAMED_STAGES.keys()
     with pytest.warns(DeprecationWarning, match="is now called") as warned:
         assert from_data({**data, "stages": stages}) == RECIPES["memorist"]
-    assert sorted(str(one.message) for one in warned) == sorted(
+    assert sorted(str(warning.message) for warning in warned) == sorted(
         f"The stage {old!r} is now called {new!r}" for old, new in RENAMED_STAGES.items()
     )
 
@@ -41,12 +41,12 @@ def test_a_setting_with_a_former_name_sets_the_same_parameter() -> None:
 
 def test_a_file_without_trust_may_use_former_names_of_stages_alone() -> None:
     stages = to_data(RECIPES["nearest"])["stages"]
-    limit = [one["stage"] for one in stages].index("limit")
+    limit = [stage["stage"] for stage in stages].index("limit")
     with pytest.warns(DeprecationWarning, match="'unseen'"):
         made = custom_recipes(
             {"mine": {"stages": [*stages[:limit], {"stage": "unseen"}, *stages[limit:]]}}, shipped_parts=["mine"]
         )
-    assert [one.kind for one in made["mine"].stages][limit] == "drop_shown"
+    assert [stage.kind for stage in made["mine"].stages][limit] == "drop_shown"
     signals = [{"stage": "search", "signals": [{"signal": "unseen"}]}]
     with pytest.raises(InvalidInput, match="names code of a package: 'unseen'"):
         custom_recipes({"mine": {"stages": signals}}, shipped_parts=["mine"])

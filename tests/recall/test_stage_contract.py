@@ -34,10 +34,10 @@ from memorist.testing.fakes import assert_stage_contract
 
 NOW = instant("2024-07-01")
 WORLD = sample_world()
-IDS = sorted(one.id for one in WORLD)
+IDS = sorted(memory.id for memory in WORLD)
 EMBEDDER = FakeEmbedder()
 TEXTS = (
-    *(one.text for one in WORLD[:6]),
+    *(memory.text for memory in WORLD[:6]),
     "Where does Alice live?",
     "Heron",
     "what happened yesterday?",
@@ -65,7 +65,7 @@ def env() -> Iterator[Env]:
     """The sample world with everything a stage may use: vectors, links, entities, noise, something shown."""
     store = MemoryStore("test")
     store.adopt(EMBEDDER.generation, EMBEDDER.dim)
-    rows = EMBEDDER.embed([one.text for one in WORLD], purpose="memory")
+    rows = EMBEDDER.embed([memory.text for memory in WORLD], purpose="memory")
     vectors = {one.id: {"text": row} for one, row in zip(WORLD, rows, strict=True)}
     entities, mentions = about(WORLD, store.entities)
     store.put(Batch(WORLD, vectors, [*mentions, *woven()], entities))
@@ -77,7 +77,7 @@ def env() -> Iterator[Env]:
 
 def woven() -> list[Link]:
     """Every tag, intent and source linked with every third memory."""
-    hubs = [one.id for one in WORLD if one.kind in (Kind.TAG, Kind.INTENT, Kind.SOURCE)]
+    hubs = [memory.id for memory in WORLD if memory.kind in (Kind.TAG, Kind.INTENT, Kind.SOURCE)]
     return [Link(hub, "source", id) for hub in hubs for id in IDS[::3] if id != hub]
 
 
@@ -117,7 +117,7 @@ evidence = st.dictionaries(
     st.sampled_from(SIGNAL_NAMES), st.builds(Evidence, st.none() | st.integers(1, 99), score, score), max_size=3
 )
 candidates = st.lists(st.sampled_from(WORLD), unique_by=lambda one: one.id, max_size=10).flatmap(
-    lambda chosen: st.tuples(*(st.builds(Candidate, st.just(one), score, evidence) for one in chosen))
+    lambda chosen: st.tuples(*(st.builds(Candidate, st.just(memory), score, evidence) for memory in chosen))
 )
 found = st.builds(
     lambda hits: Found(tuple(sorted(hits, key=lambda hit: (-hit.score, hit.id)))),

@@ -23,9 +23,9 @@ def test_rrf_sums_reciprocal_ranks() -> None:
     with world(memory("a"), memory("b"), memory("c")) as env:
         found = {"vector": [("a", 0.9), ("b", 0.8)], "keyword": [("b", 7.0), ("c", 2.0)]}
         after = ReciprocalRank(k=60)(draft(found=found), env)
-    scores = {one.memory.id: one.score for one in after.candidates}
+    scores = {candidate.memory.id: candidate.score for candidate in after.candidates}
     assert scores == pytest.approx({"b": 1 / 62 + 1 / 61, "a": 1 / 61, "c": 1 / 62})
-    assert [one.memory.id for one in after.candidates] == ["b", "a", "c"]
+    assert [candidate.memory.id for candidate in after.candidates] == ["b", "a", "c"]
     assert after.candidates[0].evidence["keyword"].rank == 1
     assert after.candidates[0].evidence["vector"].norm == pytest.approx(1 / 62)
 
@@ -36,15 +36,15 @@ def test_rrf_breaks_ties_by_id_and_weighs_signals() -> None:
         weighed = ReciprocalRank(weights={"vector": 2.0})(
             draft(found={"vector": [("b", 1.0)], "keyword": [("a", 1.0)]}), env
         )
-    assert [one.memory.id for one in tied.candidates] == ["a", "b"]
-    assert [one.memory.id for one in weighed.candidates] == ["b", "a"]
+    assert [candidate.memory.id for candidate in tied.candidates] == ["a", "b"]
+    assert [candidate.memory.id for candidate in weighed.candidates] == ["b", "a"]
 
 
 def test_fusion_leaves_out_what_was_forgotten_or_is_not_admitted() -> None:
     with world(memory("a"), memory("note", kind=Kind.NOTE)) as env:
         found = {"keyword": [("gone", 9.0), ("a", 3.0), ("note", 1.0)]}
         after = ReciprocalRank()(draft(found=found, where=Filter(kinds=(Kind.EPISODIC,))), env)
-    assert [one.memory.id for one in after.candidates] == ["a"]
+    assert [candidate.memory.id for candidate in after.candidates] == ["a"]
 
 
 @pytest.mark.parametrize("nothing", [{}, {"vector": []}])
@@ -56,10 +56,12 @@ def test_a_signal_that_found_nothing_leaves_its_weight_to_another(nothing: dict[
     )
     with world(memory("a"), memory("b")) as env:
         fused = stage(draft(found=found), env)
-    assert {one.memory.id: one.score for one in fused.candidates} == pytest.approx({"a": 1.0, "b": 0.6})
+    assert {candidate.memory.id: candidate.score for candidate in fused.candidates} == pytest.approx(
+        {"a": 1.0, "b": 0.6}
+    )
     with world(memory("a"), memory("b")) as env:
         plain = replace(stage, fallback={})(draft(found=found), env)
-    assert [one.memory.id for one in plain.candidates] == ["b", "a"]
+    assert [candidate.memory.id for candidate in plain.candidates] == ["b", "a"]
 
 
 @pytest.mark.parametrize(("days", "factor"), [(0, 1.0), (30, 0.95), (60, 0.925), (36500, 0.9), (-5, 1.0)])
@@ -74,7 +76,7 @@ def test_weigh_multiplies_and_tells_its_parts() -> None:
     new = Candidate(memory("b"), 1.95)
     with world() as env:
         after = Weigh((BoundedRecency(share=0.1, half_life_days=30),))(draft([old, new]), env)
-    assert [(one.memory.id, one.score) for one in after.candidates] == [
+    assert [(candidate.memory.id, candidate.score) for candidate in after.candidates] == [
         ("b", 1.95),
         ("a", pytest.approx(1.9)),
     ]

@@ -51,10 +51,10 @@ def test_the_newest_pins_come_first_within_their_share_of_the_context() -> None:
     for day in range(1, 10):
         engine.remember(f"Pin {day} of nine, which has ten words like the others.", at=f"2024-01-0{day}", pinned=True)
     found = engine.recall(ASKED)
-    assert [one.times.valid_from.day for one in found.standing] == [9, 8, 7, 6, 5, 4, 3]
+    assert [memory.times.valid_from.day for memory in found.standing] == [9, 8, 7, 6, 5, 4, 3]
     assert count_tokens("\n".join([HEADER, *head(found)])) <= 200
     short = engine.recall(ASKED, max_tokens=340)  # a fifth of it is 68 tokens: 12 for the heading, 26 for each pin
-    assert [one.times.valid_from.day for one in short.standing] == [9, 8]
+    assert [memory.times.valid_from.day for memory in short.standing] == [9, 8]
     assert engine.recall(ASKED, max_tokens=0).context == ""
 
 
@@ -67,8 +67,8 @@ def test_pins_obey_scope_classification_expiry_and_both_clocks() -> None:
     engine.remember("Be brief.", key="style", at="2024-03-01", ingested_at="2024-03-01", pinned=True)
 
     def pins(asker: Engine = engine, **options: Any) -> list[str]:
-        told = [one.text for one in asker.recall(ASKED, **options).standing]
-        assert told == [one.text for one in asker.pinned(**options)]
+        told = [memory.text for memory in asker.recall(ASKED, **options).standing]
+        assert told == [memory.text for memory in asker.pinned(**options)]
         return told
 
     assert pins() == ["Be brief.", "For Ann alone."]
@@ -137,7 +137,7 @@ def test_a_known_text_can_be_pinned_by_remembering_it_again() -> None:
     first = engine.remember("Call me Jo.")
     again = engine.remember("Call me Jo.", pinned=True)
     assert (again.id, again.outcome, again.tier) == (first.id, "known", Tier.PINNED)
-    assert [one.id for one in engine.pinned()] == [first.id]
+    assert [memory.id for memory in engine.pinned()] == [first.id]
 
 
 def test_pinning_is_journalled_and_undone() -> None:
@@ -165,7 +165,7 @@ def test_tidying_leaves_pins_alone() -> None:
     engine = opened()
     engine.remember("Call me Jo.", at=START - timedelta(days=900), pinned=True)
     engine.tidy(dry_run=False)
-    assert [one.text for one in engine.pinned()] == ["Call me Jo."]
+    assert [memory.text for memory in engine.pinned()] == ["Call me Jo."]
 
 
 def test_an_export_carries_pins(tmp_path: Path) -> None:
@@ -173,4 +173,4 @@ def test_an_export_carries_pins(tmp_path: Path) -> None:
     engine.remember("Call me Jo.", pinned=True)
     engine.export(tmp_path / "all.jsonl")
     other.import_(tmp_path / "all.jsonl")
-    assert [one.text for one in other.pinned()] == ["Call me Jo."]
+    assert [memory.text for memory in other.pinned()] == ["Call me Jo."]

@@ -83,5 +83,5 @@ def test_until_a_day_means_from_when_it_was_said(diary: Engine) -> None:
 def test_a_question_is_read_on_a_monday_in_july(question: str, windows: list[str]) -> None:
     with world() as env:
         query = Dates()(draft(query=question), env).query
-    assert [iso(*one) for one in query.windows] == windows
-    assert query.is_dated == any(".." not in one for one in windows)
+    assert [iso(*window) for window in query.windows] == windows
+    assert query.is_dated == any(".." not in window for window in windows)

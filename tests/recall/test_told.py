@@ -22,7 +22,7 @@ def said(id: str, text: str, score: float, speaker: str | None = "user", later: 
 def told(query: str, *candidates: Candidate) -> list[tuple[str, float]]:
     with world() as env:
         after = Told(share=0.5)(draft(candidates, query=query), env)
-    return [(one.memory.id, round(one.score, 3)) for one in after.candidates]
+    return [(candidate.memory.id, round(candidate.score, 3)) for candidate in after.candidates]
 
 
 @pytest.mark.parametrize(

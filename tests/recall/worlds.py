@@ -41,7 +41,7 @@ def world(*memories: Memory, embedder: Embedder | None = None) -> Iterator[Env]:
     vectors = {}
     if embedder is not None and memories:
         store.adopt(generation_of(embedder), embedder.dim)
-        rows = embedder.embed([one.text for one in memories], purpose="memory")
+        rows = embedder.embed([memory.text for memory in memories], purpose="memory")
         vectors = {one.id: {"text": row} for one, row in zip(memories, rows, strict=True)}
     store.put(Batch(memories=memories, vectors=vectors))
     with ThreadPoolExecutor() as pool:

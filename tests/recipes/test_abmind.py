@@ -110,7 +110,7 @@ def test_the_modes_of_the_page_are_one_setting(mode: str, searched: set[str]) ->
     with opened(memory("a", FUZZY[0]), recipe=tuned("abmind", cascade__mode=mode), vectors=vectors) as engine:
         found = engine.recall(QUERY)
     assert {name for name, one in found.trace.found.items() if one.skipped is None} == searched
-    assert {one.skipped for one in found.trace.found.values()} <= {None, f"mode {mode}"}
+    assert {signal.skipped for signal in found.trace.found.values()} <= {None, f"mode {mode}"}
     if mode == "fts":
         assert scores(found) == pytest.approx({"a": 1.0})  # meaning did not look, so it casts no doubt
 
@@ -330,8 +330,8 @@ def test_diversity_counts_shared_words() -> None:
     texts = {"Red apple PIE": 1.0, "red Apple tart": 0.9, "green pear": 0.8}
     with world() as env:
         after = MMR(balance=0.7, by="words")(draft([Candidate(memory(t, t), s) for t, s in texts.items()]), env)
-    assert [one.memory.id for one in after.candidates] == ["Red apple PIE", "green pear", "red Apple tart"]
-    assert [one.score for one in after.candidates] == [1.0, 0.8, 0.9]
+    assert [candidate.memory.id for candidate in after.candidates] == ["Red apple PIE", "green pear", "red Apple tart"]
+    assert [candidate.score for candidate in after.candidates] == [1.0, 0.8, 0.9]
 
 
 @pytest.mark.parametrize(
@@ -390,7 +390,7 @@ def test_a_conflict_is_more_than_sixty_per_cent_of_the_smaller_ones_words(other:
     pair = [Candidate(memory(id, text, topic="t"), 1.0) for id, text in (("1", "a b c d e"), ("2", other))]
     with world() as env:
         after = Enrich()(draft(pair), env)
-    assert [Conflicting() in one.marks for one in after.candidates] == [conflict, conflict]
+    assert [Conflicting() in candidate.marks for candidate in after.candidates] == [conflict, conflict]
 
 
 # Notes and edges
@@ -435,7 +435,7 @@ def test_the_first_known_entity_brings_its_edges(store: Store) -> None:
 
 def recalls(engine_store: Store) -> dict[str, int]:
     page = engine_store.scan(Filter(), 100)
-    return {one.id: one.usage.recalls for one in page.items if one.usage and one.usage.recalls}
+    return {memory.id: memory.usage.recalls for memory in page.items if memory.usage and memory.usage.recalls}
 
 
 def test_every_hit_of_the_three_searches_is_counted_and_nothing_else() -> None:

@@ -146,10 +146,10 @@ def test_a_question_without_a_vector_casts_no_doubt() -> None:
 def test_the_variables_of_the_page_set_its_parameters(
     variable: str, text: str, setting: str, value: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    part = next(one.part for one in VARIABLES["abmind"] if one.name == variable)
+    part = next(known.part for known in VARIABLES["abmind"] if known.name == variable)
     monkeypatch.setenv(variable, text)
-    [changed] = [getattr(one, setting) for one in as_used(RECIPES["abmind"]).parts() if one.kind == part]
-    [usual] = [getattr(one, setting) for one in RECIPES["abmind"].parts() if one.kind == part]
+    [changed] = [getattr(piece, setting) for piece in as_used(RECIPES["abmind"]).parts() if piece.kind == part]
+    [usual] = [getattr(piece, setting) for piece in RECIPES["abmind"].parts() if piece.kind == part]
     assert changed == value != usual
 
 
@@ -170,8 +170,8 @@ def test_settings_and_options_override_variables(monkeypatch: pytest.MonkeyPatch
 
 
 def test_no_other_recipe_reads_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    for one in VARIABLES["abmind"]:
-        monkeypatch.setenv(one.name, "wrong")
+    for variable in VARIABLES["abmind"]:
+        monkeypatch.setenv(variable.name, "wrong")
     others = {"mine": {"base": "abmind", "set": {}}}
     with memorist.open(":memory:", embedder=FakeEmbedder(), reranker="none", config={"recipes": others}) as engine:
         engine.remember("A ledger.")
@@ -255,7 +255,7 @@ def test_notes_with_the_names_of_the_page_are_dated_by_them(tmp_path: Path) -> N
     with memorist.open(tmp_path / "agent.db", recipe="abmind", embedder="none", config=config) as engine:
         found = engine.recall("ledger").items
         may = engine.recall("ledger", since="2024-05-01", until="2024-05-31").items
-    assert {one.memory.origin.source: str(one.memory.times.valid_from.date()) for one in found} == days
+    assert {item.memory.origin.source: str(item.memory.times.valid_from.date()) for item in found} == days
     assert len(may) == 3
 
 

@@ -37,7 +37,7 @@ WORLD = sample_world()
 
 def links() -> list[Link]:
     """Tags, sources and citations over the sample world."""
-    by_kind = {kind: [one.id for one in WORLD if one.kind is kind] for kind in Kind}
+    by_kind = {kind: [memory.id for memory in WORLD if memory.kind is kind] for kind in Kind}
     tag, source = by_kind[Kind.TAG][0], by_kind[Kind.SOURCE][0]
     told = [Link(id, "provenance", source) for id in by_kind[Kind.EPISODIC]]
     cited = [Link(by_kind[Kind.EPISODIC][0], STATES, id) for id in by_kind[Kind.SEMANTIC]]
@@ -150,9 +150,9 @@ def test_nothing_outside_the_filter_is_ever_returned(
         where = found.request.where
         assert where.known_at == instant(options["as_of"])
     assert all(where.admits(item.memory) for item in found.items)
-    assert all(where.admits(one.memory) for one in found.touched if one.memory)
-    hits = {hit.id for one in found.trace.found.values() for hit in one.hits}
-    assert all(where.admits(one) for one in WORLD if one.id in hits)
+    assert all(where.admits(touch.memory) for touch in found.touched if touch.memory)
+    hits = {hit.id for signal in found.trace.found.values() for hit in signal.hits}
+    assert all(where.admits(memory) for memory in WORLD if memory.id in hits)
 
 
 @every_recipe
@@ -161,11 +161,11 @@ def test_nothing_outside_the_filter_is_ever_returned(
 def test_a_context_never_tells_what_may_not_be_seen(recipe: str, engine: Engine, options: dict[str, Any]) -> None:
     found = engine.recall("Alice Heron importer", recipe=recipe, track=False, limit=30, **options)
     where = found.request.where
-    for one in WORLD:
-        if where.scopes is not None and one.scope not in where.scopes:
-            assert one.text not in found.context
-        if one.worth.classification > where.max_classification:
-            assert one.text not in found.context
+    for row in WORLD:
+        if where.scopes is not None and row.scope not in where.scopes:
+            assert row.text not in found.context
+        if row.worth.classification > where.max_classification:
+            assert row.text not in found.context
 
 
 # Explanations
@@ -281,7 +281,7 @@ def test_whatever_an_embedder_raises_words_still_answer(recipe: str) -> None:
 
 def test_why_not_names_the_filter() -> None:
     with opened(*WORLD, embedder=FakeEmbedder()) as engine:
-        code = next(one for one in WORLD if one.worth.classification == 3)
+        code = next(memory for memory in WORLD if memory.worth.classification == 3)
         for recipe in RECIPES:
             why = engine.why_not("What is Alice's door code?", code.id, recipe=recipe, scope="user:bo")
             assert why.stage == "filter"
@@ -351,7 +351,9 @@ def test_all_recipes_answer_every_question_of_a_real_conversation_offline(
     monkeypatch.setattr(socket.socket, "connect", refuse)
     turns = [turn for turn in read(data / "eval/locomo/corpus.jsonl") if turn["metadata"]["group"] == "conv-26"]
     questions = [
-        one["text"] for one in read(data / "eval/locomo/queries.jsonl") if one["metadata"]["group"] == "conv-26"
+        record["text"]
+        for record in read(data / "eval/locomo/queries.jsonl")
+        if record["metadata"]["group"] == "conv-26"
     ]
     assert (len(turns), len(questions)) == (419, 197)
     with memorist.open(tmp_path / "agent.db", reranker="none") as engine:

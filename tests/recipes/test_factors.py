@@ -54,7 +54,7 @@ def test_only_a_remembered_text_with_the_default_confidence_counts_as_unrated() 
     lesson = memory("lesson", kind=Kind.SEMANTIC, metadata={"by": "rules"})
     text = {share: memory("text", worth=Worth(confidence=share)) for share in (1.0, 0.9, 0.4)}
     wrong = {share: memory("wrong", worth=Worth(confidence=share, flags=(DOUBTED,))) for share in (0.75, 0.5)}
-    certain = [Weibull().certainty(one) for one in (fact, lesson, *text.values(), *wrong.values())]
+    certain = [Weibull().certainty(row) for row in (fact, lesson, *text.values(), *wrong.values())]
     assert certain == [1.0, 1.0, 0.7, 0.9, 0.4, 0.7, 0.5]
 
 

@@ -33,7 +33,7 @@ def claims(draw: st.DrawFn, *, by: str = "rules", update: bool = False) -> Claim
 
 
 def spans(found: list[Claim]) -> dict[tuple[str, datetime], datetime | None]:
-    return {one.name: one.end for one in timeline(found) if one.start != one.end}
+    return {fact.name: fact.end for fact in timeline(found) if fact.start != fact.end}
 
 
 def read_by_rules(value: str, day: int, *, negated: bool = False) -> Claim:
@@ -58,7 +58,7 @@ def test_no_fact_that_rules_read_without_a_word_of_change_ends_another(told: lis
 
 def rows(engine: Engine) -> dict[str, Memory]:
     found = engine.list(limit=100, include_expired=True).items
-    return {f"{one.fact.relation} {one.fact.object}": one for one in found if one.fact is not None}
+    return {f"{memory.fact.relation} {memory.fact.object}": memory for memory in found if memory.fact is not None}
 
 
 def test_two_values_without_a_word_of_change_are_both_current(store: Store) -> None:
@@ -85,7 +85,7 @@ def test_relate_ends_every_value_that_rules_read(store: Store) -> None:
         engine.relate("Alice", "lives_in", "Rome", valid_from="2024-03-01")
         found = rows(engine)
         rome = found["lives_in Rome"].id
-        then = {one.fact.object for one in engine.list(as_of="2024-02-15", limit=50).items if one.fact}
+        then = {memory.fact.object for memory in engine.list(as_of="2024-02-15", limit=50).items if memory.fact}
     assert found["lives_in Oslo"].superseded_by == found["lives_in Lund"].superseded_by == rome
     assert then == {"Oslo", "Lund"}
 
@@ -120,9 +120,9 @@ def test_the_graph_leads_to_the_text_that_states_a_fact(recipe: str, store: Stor
     walked = [
         hits
         for step in found.trace.steps
-        for one in step.candidates
-        if one.memory.id == turn.id
-        for hits in one.evidence
+        for candidate in step.candidates
+        if candidate.memory.id == turn.id
+        for hits in candidate.evidence
     ]
     assert {"graph", "edges"} & set(walked)
 
@@ -132,7 +132,7 @@ def test_a_fact_from_relate_remains_a_row(recipe: str) -> None:
     with opened(recipe=recipe, embedder=FakeEmbedder()) as engine:
         fact = engine.relate("Alice", "lives_in", "Oslo", source=engine.remember("The call of June.").id)
         kinds = "semantic"
-        assert [one.memory.id for one in engine.recall("Alice lives in Oslo.", kinds=kinds, track=False).items] == [
+        assert [item.memory.id for item in engine.recall("Alice lives in Oslo.", kinds=kinds, track=False).items] == [
             fact.id
         ]
 
@@ -154,7 +154,9 @@ def test_a_fact_from_a_language_model_remains_a_row_and_is_a_sentence(recipe: st
         engine.work()
     with memorist.open(path, recipe=recipe, embedder=embedder, reranker="none", config={}) as engine:
         found = engine.recall("Grace is Alice's boss", kinds="semantic", track=False)
-    assert [(one.memory.text, one.memory.origin.source) for one in found.items] == [("Grace is Alice's boss.", turn.id)]
+    assert [(item.memory.text, item.memory.origin.source) for item in found.items] == [
+        ("Grace is Alice's boss.", turn.id)
+    ]
     assert "Grace is Alice's boss." in found.context
 
 
@@ -170,7 +172,7 @@ def test_a_language_model_that_reads_what_rules_read_in_a_text_adds_no_row(recip
         claims = rows(engine)["lives_in Oslo"].metadata["claims"]
     assert [claim["by"] for claim in claims] == ["rules", "model"]
     with memorist.open(path, recipe=recipe, embedder=embedder, reranker="none", config={}) as engine:
-        assert [one.memory.id for one in engine.recall("Where does Alice live?", track=False).items] == [turn.id]
+        assert [item.memory.id for item in engine.recall("Where does Alice live?", track=False).items] == [turn.id]
 
 
 def test_the_current_value_of_an_outdated_text_is_shown_by_its_text() -> None:

@@ -23,7 +23,7 @@ LONG = " ".join(f"The old log {number} of the host oslo-{number} takes {number} 
 
 
 def touched(recall: Recall) -> dict[str, float]:
-    return {one.id: one.score for one in recall.touched}
+    return {touch.id: touch.score for touch in recall.touched}
 
 
 def test_a_node_is_as_relevant_as_its_closest_probe() -> None:
@@ -107,8 +107,8 @@ def test_a_language_model_reads_goal_steps_and_question_in_this_order() -> None:
     with graph(*WORLD, ask=asker(llm)) as env:
         GRAPH.run(request(question, surroundings=around), env)
     expected = f"Goal: {GOAL}\nRecent context:\n- {LONG}\n- {WITH_ACTION}\n\nQuery: {question}"
-    assert {one.step for one in llm.asked} == {"mode", "tags", "bridge", "reason"}
-    assert {one.data["question"] for one in llm.asked} == {expected}
+    assert {asked.step for asked in llm.asked} == {"mode", "tags", "bridge", "reason"}
+    assert {question.data["question"] for question in llm.asked} == {expected}
 
 
 @pytest.mark.parametrize(

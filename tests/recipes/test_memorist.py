@@ -30,7 +30,10 @@ def test_scores_follow_from_the_candidates_parts(query: str) -> None:
     """Each stage's own number times or from the one before: what `explain` shows adds up."""
     with opened(*sample_world(), embedder=FakeEmbedder()) as engine:
         found = engine.recall(query)
-    steps = {step.stage: {one.memory.id: one for one in step.candidates} for step in reversed(found.trace.steps)}
+    steps = {
+        step.stage: {candidate.memory.id: candidate for candidate in step.candidates}
+        for step in reversed(found.trace.steps)
+    }
     assert found.items
     weights = WEIGHTS | ({"keyword": 0.9} if query == "Heron" else {})  # one word
     for id, weighed in steps["weigh"].items():

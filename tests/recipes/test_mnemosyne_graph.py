@@ -31,11 +31,11 @@ def graph(**params: dict[str, float]) -> Any:
 
 
 def touched(recall: Recall) -> dict[str, float]:
-    return {one.id: one.score for one in recall.touched}
+    return {touch.id: touch.score for touch in recall.touched}
 
 
 def places(recall: Recall) -> dict[str, tuple[str, int]]:
-    return {one.id: (one.phase, one.hop) for one in recall.touched}
+    return {touch.id: (touch.phase, touch.hop) for touch in recall.touched}
 
 
 # Hop 0
@@ -90,17 +90,17 @@ def test_why_thresholds_do_not_test_the_score() -> None:
 def test_each_kind_keeps_its_best() -> None:
     many = {Kind.EPISODIC: 40, Kind.SEMANTIC: 25, Kind.PROCEDURAL: 15, Kind.SUBGOAL: 15}
     nodes = [node(f"{kind}-{number:02}", kind) for kind, count in many.items() for number in range(count)]
-    vectors = {one.text: near(0.99 - 0.004 * int(one.id[-2:])) for one in nodes}
+    vectors = {memory.text: near(0.99 - 0.004 * int(memory.id[-2:])) for memory in nodes}
     with opened(*nodes, recipe="mnemosyne-graph", vectors={**vectors, MIXED: AXIS}) as engine:
         found = engine.recall(MIXED, limit=10, track=False)
         why = engine.why_not(MIXED, "semantic-20")
-    assert Counter(one.kind for one in found.touched) == {
+    assert Counter(touch.kind for touch in found.touched) == {
         "episodic": 30,
         "semantic": 20,
         "procedural": 10,
         "subgoal": 10,
     }
-    assert max(one.id for one in found.touched if one.kind == "semantic") == "semantic-19"
+    assert max(touch.id for touch in found.touched if touch.kind == "semantic") == "semantic-19"
     assert len(found.items) == 10
     assert found.trace.candidates_per_hop[0] == 70
     assert (why.stage, why.score, why.enough) == (
@@ -128,7 +128,7 @@ def test_the_mode_decides_which_kinds_are_looked_at(query: str, mode: str, kinds
         why = e.why_not(query, "tag")
     assert found.trace.mode == mode
     assert notes(found, "mode") == (f"mode {mode} by rules",)
-    assert {one.kind for one in found.touched} == kinds
+    assert {touch.kind for touch in found.touched} == kinds
     assert why.stage == "nodes" and f"mode {mode}" in why.reason
 
 
@@ -179,12 +179,14 @@ def test_hops_add_to_a_full_kind_at_the_defaults_of_the_page(many: int) -> None:
     nodes = [node(f"s{number:02}") for number in range(many)]
     vectors = {one.text: near(0.9 - 0.01 * number) for number, one in enumerate(nodes)}
     vectors |= {SEMANTIC: AXIS, "tag t.": near(0.91)}
-    links = [Link(one.id, "membership", "t") for one in nodes if one.id not in {f"s{n:02}" for n in range(1, 20)}]
+    links = [
+        Link(memory.id, "membership", "t") for memory in nodes if memory.id not in {f"s{n:02}" for n in range(1, 20)}
+    ]
     with opened(*nodes, node("t", Kind.TAG), recipe="mnemosyne-graph", vectors=vectors, links=links) as engine:
         found = engine.recall(SEMANTIC, limit=100)
     assert found.trace.candidates_per_hop == (20, many - 20, 0)
     assert Counter(phase for phase, _ in places(found).values()) == Counter(initial=20, multi_hop=many - 20)
-    assert ids(found) == [one.id for one in nodes]
+    assert ids(found) == [memory.id for memory in nodes]
     assert touched(found) == pytest.approx({one.id: 0.9 - 0.01 * n for n, one in enumerate(nodes)}, abs=TOLERANCE)
 
 
@@ -232,7 +234,7 @@ def test_the_mode_decides_which_nodes_lead_on(query: str, reached: set[str]) -> 
     ends = [("i", "by-intent"), ("weak", "by-weak-intent"), ("t", "by-tag"), ("i", "p0"), ("weak", "p0"), ("t", "p0")]
     links = [Link(source, "hierarchy", target) for source, target in [*ends, ("i", "vague")]]
     with opened(*nodes, recipe=graph(procedural={"top_k": 1}), vectors=vectors, links=links) as engine:
-        assert {one.id for one in engine.recall(query).touched} == reached
+        assert {touch.id for touch in engine.recall(query).touched} == reached
 
 
 def test_a_hop_reaches_any_kind_but_labels_by_any_view(store: Store) -> None:
@@ -266,7 +268,7 @@ def test_a_filter_of_topics_or_times_leaves_the_labels_in_place() -> None:
     """A label belongs to memories of many topics and times, so only scope and classification hide it."""
     nodes = [memory(id, f"semantic {id}.", kind=Kind.SEMANTIC, topic="billing") for id in ("s0", "s1")]
     vectors = {SEMANTIC: AXIS, "semantic s0.": near(0.9), "semantic s1.": near(0.3), "tag t.": near(0.95)}
-    links = [Link(one.id, "membership", "t") for one in nodes]
+    links = [Link(memory.id, "membership", "t") for memory in nodes]
     tag = node("t", Kind.TAG)
     with opened(*nodes, tag, recipe=graph(semantic={"top_k": 1}), vectors=vectors, links=links) as engine:
         assert ids(engine.recall(SEMANTIC, topic="billing")) == ["s0", "s1"]
@@ -281,11 +283,11 @@ def test_a_hop_leaves_at_most_a_hundred_candidates() -> None:
     far = [node(f"n{number:03}") for number in range(130)]
     vectors = {one.text: near(0.4 - 0.001 * number) for number, one in enumerate(far)}
     vectors |= {SEMANTIC: AXIS, "semantic s0.": near(0.9), "tag t.": near(0.95)}
-    links = [Link("t", "membership", one.id) for one in (*far, node("s0"))]
+    links = [Link("t", "membership", memory.id) for memory in (*far, node("s0"))]
     nodes = (node("s0"), node("t", Kind.TAG), *far)
     with opened(*nodes, recipe=graph(semantic={"top_k": 1}), vectors=vectors, links=links) as engine:
         found = engine.recall(SEMANTIC)
-    assert touched(found).keys() == {"s0", *(one.id for one in far[:99])}
+    assert touched(found).keys() == {"s0", *(memory.id for memory in far[:99])}
     assert found.trace.candidates_per_hop == (1, 130, 31)
 
 
@@ -334,7 +336,7 @@ def test_the_budget_of_refinements_is_one() -> None:
     _, embedder = refined(0.55, 0.5)
     query, bridge = embedder.calls
     assert query[0] == SEMANTIC
-    assert 3 <= len(bridge) <= 5 and all(one.startswith(f"{SEMANTIC} ") for one in bridge)
+    assert 3 <= len(bridge) <= 5 and all(name.startswith(f"{SEMANTIC} ") for name in bridge)
     none_left, embedder = refined(0.55, 0.5, hops__refinements=0)
     assert len(embedder.calls) == 1
     assert "bridged" not in touched(none_left)
@@ -342,7 +344,9 @@ def test_the_budget_of_refinements_is_one() -> None:
 
 def test_headings_of_steps_are_no_bridge() -> None:
     steps = [f"Observation: the {place} shelf holds ledgers.\nAction: look further\nNote: none" for place in "abc"]
-    assert not {"observation", "action", "note"} & {word for one in bridge_phrases("?", steps) for word in one.split()}
+    assert not {"observation", "action", "note"} & {
+        word for phrase in bridge_phrases("?", steps) for word in phrase.split()
+    }
 
 
 # Provenance
@@ -370,13 +374,13 @@ def test_irrelevant_steps_never_outrank_better_ones_and_sources_have_a_top_k() -
     """Twenty-eight steps, each with its own source; the last 21 have nothing to do with the question."""
     steps = [node(f"e{number:02}", Kind.EPISODIC) for number in range(28)]
     vectors = {one.text: near(0.9 - 0.01 * number if number < 7 else 0.0) for number, one in enumerate(steps)}
-    sources = [node(f"log{one.id}", Kind.SOURCE) for one in steps]
-    links = [Link(one.id, "provenance", f"log{one.id}") for one in steps]
+    sources = [node(f"log{step.id}", Kind.SOURCE) for step in steps]
+    links = [Link(step.id, "provenance", f"log{step.id}") for step in steps]
     with opened(
         *steps, *sources, recipe=graph(source={"top_k": 3}), vectors={**vectors, EPISODIC: AXIS}, links=links
     ) as e:
         found = e.recall(EPISODIC, limit=50)
-    assert ids(found)[:7] == [one.id for one in steps[:7]]
+    assert ids(found)[:7] == [step.id for step in steps[:7]]
     assert [id for id in ids(found) if id.startswith("log")] == ["loge00", "loge01", "loge02"]
 
 
@@ -415,9 +419,9 @@ def test_every_contributing_node_is_touched_best_first_and_counted() -> None:
         counts = [one.usage for id in "abc" if (one := engine.get(id))]
         detailed = engine.recall(SEMANTIC, limit=1, verbosity="detailed")
     assert ids(found) == ["b"]
-    assert [(one.id, one.memory) for one in found.touched] == [("b", None), ("c", None), ("a", None)]
+    assert [(touch.id, touch.memory) for touch in found.touched] == [("b", None), ("c", None), ("a", None)]
     assert [(usage.recalls, usage.last_recall) for usage in counts if usage] == [(1, NOW)] * 3
-    assert [one.memory.id for one in detailed.touched if one.memory] == ["b", "c", "a"]
+    assert [touch.memory.id for touch in detailed.touched if touch.memory] == ["b", "c", "a"]
     assert detailed.trace.scores.keys() == {"a", "b", "c"}
 
 

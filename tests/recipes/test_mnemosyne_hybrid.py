@@ -70,9 +70,9 @@ def test_three_times_the_limit_of_each_signal_and_cosines_for_all_of_them() -> N
     assert {name: len(one.hits) for name, one in found.trace.found.items()} == {"vector": 6, "keyword": 6}
     assert len(fused) == 12
     assert len(found.items) == 2
-    for one in fused:
-        vector = one.evidence["vector"]
-        only_words = one.memory.id.startswith("ledger")
+    for candidate in fused:
+        vector = candidate.evidence["vector"]
+        only_words = candidate.memory.id.startswith("ledger")
         assert (vector.rank is None) is only_words
         assert vector.norm == pytest.approx(0.3 if only_words else vector.score, abs=TOLERANCE)
 
@@ -81,11 +81,11 @@ def test_a_turn_counts_with_its_best_vector_however_it_was_found() -> None:
     """A turn of talk has two vectors, alone and with the turn before it, and words alone find it if the limit is 1."""
     meant = {f"meant {n}": near(0.9) for n in range(3)}
     views = {"text": np.array(near(0.3), np.float32), "context": np.array(near(0.45), np.float32)}
-    with opened(*(memory(one, one) for one in meant), recipe=RECIPE, vectors={QUERY: AXIS, **meant}) as engine:
+    with opened(*(memory(name, name) for name in meant), recipe=RECIPE, vectors={QUERY: AXIS, **meant}) as engine:
         engine.store.put(Batch([memory("turn", "The ledger.")], {"turn": views}))
         few, many = engine.recall(QUERY, limit=1), engine.recall(QUERY, limit=4)
     fused = next(step for step in few.trace.steps if step.stage == "weighted_sum").candidates
-    computed = next(one for one in fused if one.memory.id == "turn").evidence["vector"]
+    computed = next(candidate for candidate in fused if candidate.memory.id == "turn").evidence["vector"]
     searched = next(item for item in many.items if item.memory.id == "turn").signals["vector"]
     assert (computed.rank, searched.rank) == (None, 4)
     assert computed.norm == pytest.approx(0.45, abs=TOLERANCE) == searched.norm

@@ -24,7 +24,7 @@ def test_an_appointment_is_found_and_marked(store: Store, recipe: str) -> None:
         found = engine.recall(QUERY)
         assert ids(found) == [kept.id] and "planned for 2024-09-12" in found.items[0].notes
         assert "(planned for 2024-09-12) I see the dentist." in found.context
-        assert [one.id for one in engine.list().items] == [kept.id]
+        assert [memory.id for memory in engine.list().items] == [kept.id]
 
 
 def test_an_appointment_is_no_longer_planned_once_it_was(store: Store) -> None:
@@ -46,7 +46,7 @@ def test_another_time_shows_only_what_had_begun(store: Store) -> None:
 def test_a_fact_from_a_later_day_waits_for_it(store: Store) -> None:
     with opened(store=store, clock=FakeClock(NOW)) as engine:
         engine.relate("Ana", "lives_in", "Oslo", valid_from=AHEAD)
-        assert [one.fact for one in engine.list().items if one.fact] == []
+        assert [memory.fact for memory in engine.list().items if memory.fact] == []
 
 
 def test_every_store_lists_the_same(store: Store) -> None:
@@ -54,4 +54,4 @@ def test_every_store_lists_the_same(store: Store) -> None:
     with opened(store=store, clock=FakeClock(NOW)) as engine:
         engine.remember("I see the dentist.", at=AHEAD)
         engine.remember("A rule for later.", kind="semantic", at=AHEAD)
-        assert [one.text for one in store.scan(where, 10).items] == ["I see the dentist."]
+        assert [memory.text for memory in store.scan(where, 10).items] == ["I see the dentist."]

@@ -55,17 +55,17 @@ def memory(request: pytest.FixtureRequest, server: ScriptedLLM) -> Iterator[Engi
 
 def places(memory: Engine, found: Recall) -> dict[str, tuple[str, int]]:
     """Phase and hop of everything touched, by the first line of its text."""
-    kept = {one.id: memory.get(one.id) for one in found.touched}
+    kept = {touch.id: memory.get(touch.id) for touch in found.touched}
     return {
-        kept[one.id].text.splitlines()[0]: (one.phase, one.hop)  # pyright: ignore[reportOptionalMemberAccess]
-        for one in found.touched
+        kept[touch.id].text.splitlines()[0]: (touch.phase, touch.hop)  # pyright: ignore[reportOptionalMemberAccess]
+        for touch in found.touched
     }
 
 
 def test_the_procedure_is_found_in_procedural_mode(memory: Engine) -> None:
     found = memory.recall(HOW, track=False)
     assert found.trace.mode == "procedural"
-    assert {one.kind for one in found.touched} == {"procedural"}
+    assert {touch.kind for touch in found.touched} == {"procedural"}
     best = found.items[0]
     assert (best.phase, best.hop) == ("initial", 0)
     assert best.memory.text.startswith("raise the sync timeout")
@@ -76,7 +76,7 @@ def test_the_procedure_is_found_in_procedural_mode(memory: Engine) -> None:
 def test_the_fact_is_found_in_semantic_mode(memory: Engine) -> None:
     found = memory.recall(WHERE, track=False)
     assert found.trace.mode == "semantic"
-    assert {one.kind for one in found.touched} == {"semantic"}
+    assert {touch.kind for touch in found.touched} == {"semantic"}
     assert found.items[0].memory.text.endswith("Heron writes its sync log to /var/log/heron/sync.log.")
     assert (found.items[0].phase, found.items[0].hop) == ("initial", 0)
 
@@ -100,7 +100,7 @@ def test_the_subgoal_is_found_in_episodic_mode(memory: Engine) -> None:
 
 def test_a_reward_moves_what_is_otherwise_alike(memory: Engine) -> None:
     """The step that failed counts 1/(1+e^−0.1) = 0.525 or less, one that worked 1/(1+e^−0.9) = 0.711."""
-    steps = {one.origin.position: one for one in memory.list(limit=200, kinds="episodic").items}
+    steps = {row.origin.position: row for row in memory.list(limit=200, kinds="episodic").items}
     failed, worked = steps[FAILURE].usage, steps[19].usage
     assert failed is not None and worked is not None
     assert failed.mean_reward is not None and failed.mean_reward <= 0.1

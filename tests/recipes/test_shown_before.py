@@ -30,7 +30,9 @@ class Judged(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         chosen = self.chosen[draft.request.query]
         judged = [
-            replace(one, probability=chosen[one.memory.id]) for one in draft.candidates if one.memory.id in chosen
+            replace(candidate, probability=chosen[candidate.memory.id])
+            for candidate in draft.candidates
+            if candidate.memory.id in chosen
         ]
         return replace(draft, candidates=tuple(sorted(judged, key=lambda one: -(one.probability or 0))))
 
@@ -39,7 +41,7 @@ def judging(**chosen: Mapping[str, float]) -> Pipeline:
     """Our recipe with chosen probabilities, by the first word of the question."""
     stage = Judged({f"{query} of the club?": some for query, some in chosen.items()})
     recipe = RECIPES["memorist"]
-    place = [one.kind for one in recipe.stages].index("drop_shown")
+    place = [step.kind for step in recipe.stages].index("drop_shown")
     return replace(recipe, stages=(*recipe.stages[:place], stage, *recipe.stages[place:]))
 
 

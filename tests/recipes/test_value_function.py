@@ -112,7 +112,7 @@ def test_a_value_function_may_be_a_function() -> None:
         with memorist.open(":memory:", recipe="mnemosyne-graph", config=settings, background=False) as engine:
             engine.remember("The billing system is called Pelican.")
             (first, *_) = engine.recall("What is the billing system called?").items
-            shown = json.dumps([recipe_to_data(one) for one in engine.recipes.values()])
+            shown = json.dumps([recipe_to_data(recipe) for recipe in engine.recipes.values()])
         assert first.score == first.signals["relevance"].score / 2
         assert "test_value_function:test_a_value_function_may_be_a_function.<locals>.halved" in shown
     assert asked[0].keys() == {"threshold", "top_k", "lambda", "k", "base_floor", "beta", "hours"}
@@ -187,9 +187,11 @@ def test_an_explanation_shows_every_factor() -> None:
         engine.remember("The billing system is called Pelican.")
         found = engine.recall("What is the billing system called?", track=False)
         (nodes,) = [
-            one for one in engine.explain(found, found.items[0].memory.id).details if "nodes" in one.description
+            detail
+            for detail in engine.explain(found, found.items[0].memory.id).details
+            if "nodes" in detail.description
         ]
-    factors = {one.description: one.value for one in nodes.details}
+    factors = {detail.description: detail.value for detail in nodes.details}
     assert factors.keys() == {"relevance", "hours", "recency", "frequency", "reward"}
     assert (factors["frequency"], factors["reward"]) == (0.3, 1.0)
     assert factors["recency"] == pytest.approx(1.0, abs=1e-3)
@@ -244,9 +246,9 @@ def test_the_verbosity_has_a_default_in_the_settings() -> None:
     settings = {"recipe": "mnemosyne-graph", "verbosity": "detailed"}
     with memorist.open(":memory:", config=settings, background=False) as engine:
         engine.remember("The billing system is called Pelican.")
-        assert all(one.memory for one in engine.recall("billing system").touched)
+        assert all(touch.memory for touch in engine.recall("billing system").touched)
         brief = engine.recall("billing system", verbosity="summary")
-    assert not any(one.memory for one in brief.touched)
-    assert brief.trace.scores == {one.id: one.score for one in brief.touched}
+    assert not any(touch.memory for touch in brief.touched)
+    assert brief.trace.scores == {touch.id: touch.score for touch in brief.touched}
     with pytest.raises(InvalidInput, match="verbosity: 'loud'"):
         memorist.open(":memory:", config={"verbosity": "loud"})

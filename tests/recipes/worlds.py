@@ -97,7 +97,7 @@ def keep(store: Store, memories: Sequence[Memory], embedder: Embedder | None, li
     vectors = {}
     if embedder is not None and memories:
         store.adopt(generation_of(embedder), embedder.dim)
-        rows = embedder.embed([one.text for one in memories], purpose="memory")
+        rows = embedder.embed([memory.text for memory in memories], purpose="memory")
         vectors = {one.id: {"text": row} for one, row in zip(memories, rows, strict=True)}
     entities, mentions = about(memories, store.entities)
     store.put(Batch(memories, vectors, [*links, *mentions], entities))

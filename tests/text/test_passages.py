@@ -80,7 +80,7 @@ def test_a_passage_fits_and_invents_nothing(text: str, query: str, most: int) ->
 
 def test_pieces_are_whole_sentences_that_fit_together() -> None:
     """9 + 8 tokens fit into 17, then 5 + 10, and the last 6 would be too many."""
-    boiler, stopcock, turn, alarm, geese = (f"{one}." for one in HOUSE.rstrip(".").split(". "))
+    boiler, stopcock, turn, alarm, geese = (f"{part}." for part in HOUSE.rstrip(".").split(". "))
     assert pieces(HOUSE, 17) == [f"{boiler} {stopcock}", f"{turn} {alarm}", geese]
     assert pieces(HOUSE, 38) == [HOUSE]
     assert pieces(" ", 5) == []
@@ -90,4 +90,4 @@ def test_pieces_are_whole_sentences_that_fit_together() -> None:
 def test_pieces_fit_and_have_everything(text: str, most: int) -> None:
     found = pieces(text, most)
     assert "".join("".join(found).split()) == "".join(text.split())
-    assert all(count_tokens(one) <= most for one in found)
+    assert all(count_tokens(name) <= most for name in found)

@@ -42,8 +42,8 @@ def test_a_possessive_ends_a_phrase() -> None:
 
 
 def test_scripts_without_spaces_are_split_at_function_words() -> None:
-    assert [one.text for one in phrases("汽轮机的入口温度是多少")] == ["汽轮机", "入口温度"]
-    assert [one.text for one in phrases("用Python写爬虫")] == ["python", "写爬虫"]
+    assert [phrase.text for phrase in phrases("汽轮机的入口温度是多少")] == ["汽轮机", "入口温度"]
+    assert [phrase.text for phrase in phrases("用Python写爬虫")] == ["python", "写爬虫"]
 
 
 def test_stems_join_the_forms_of_a_word() -> None:
@@ -60,4 +60,4 @@ def test_phrases_never_fail_and_stay_short(text: str) -> None:
 
 
 def test_a_long_run_is_cut() -> None:
-    assert [len(one.text) for one in phrases("山" * 30)] == [LONGEST_SEGMENT, LONGEST_SEGMENT, 6]
+    assert [len(phrase.text) for phrase in phrases("山" * 30)] == [LONGEST_SEGMENT, LONGEST_SEGMENT, 6]

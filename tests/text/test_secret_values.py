@@ -156,13 +156,13 @@ def test_only_so_many_rows_are_read_below_a_header(rows: int, found: int) -> Non
 
 def test_a_second_table_has_its_own_header() -> None:
     text = f"id,secret\n1,{WORD}\n\nname;token\nann;{TEN}\n"
-    assert [text[one.start : one.end] for one in secrets_in(text)] == [WORD, TEN]
+    assert [text[secret.start : secret.end] for secret in secrets_in(text)] == [WORD, TEN]
 
 
 def test_of_secrets_that_overlap_the_first_and_longest_is_masked() -> None:
     text = f"https://ann:{WORD}@host/path?token={TEN}{TEN}"
     found = secrets_in(text)
-    assert [text[one.start : one.end] for one in found] == [WORD, TEN * 2]
+    assert [text[secret.start : secret.end] for secret in found] == [WORD, TEN * 2]
     assert all(one.end <= other.start for one, other in pairwise(found))
 
 
@@ -216,7 +216,7 @@ def test_an_announced_seed_phrase_may_have_some_slips(unknown: int, announced: b
     words[:unknown] = [f"zzz{'abcdefghijkl'[place]}" for place in range(unknown)]
     words = words[::-1]
     text = f"seed phrase: {' '.join(words)}"
-    assert [text[one.start : one.end] for one in secrets_in(text)] == ([" ".join(words)] if announced else [])
+    assert [text[secret.start : secret.end] for secret in secrets_in(text)] == ([" ".join(words)] if announced else [])
     assert secrets_in(f"seed phrase: {' '.join(words[:11])}") == []
 
 

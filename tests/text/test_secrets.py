@@ -21,7 +21,7 @@ from tests.secret_samples import CARD, IBAN, INNOCENT, PASSWORDS, SAMPLES
 def test_a_secret_is_masked_with_its_kind(kind: str) -> None:
     text, secret = SAMPLES[kind]
     assert secret in text
-    assert [one.kind for one in secrets_in(text)] == [kind]
+    assert [found.kind for found in secrets_in(text)] == [kind]
     assert f"[secret: {kind}]" in mask_secrets(text)
     assert secret not in mask_secrets(text)
 
@@ -63,7 +63,7 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_code_is_masked_with_its_kind(kind: str) -> None:
     text, _ = filled(KINDS[kind], seed=1)
-    assert [one.kind for one in secrets_in(text)] == [kind]
+    assert [secret.kind for secret in secrets_in(text)] == [kind]
 
 
 def test_words_and_letters_without_the_checksum_are_text() -> None:

@@ -45,8 +45,8 @@ def test_more_text_has_no_fewer_tokens(first: str, second: str) -> None:
 
 @given(st.text(st.characters(codec="ascii")), st.text("ab 1_\n–…’×😂❤️"))
 def test_plain_text_is_counted_by_the_same_formula(text: str, signs: str) -> None:
-    for one in (text, signs, text + signs):
-        assert count_tokens(one) == count_tokens(f"{one} é") - 1  # a letter beyond ASCII takes the general way
+    for said in (text, signs, text + signs):
+        assert count_tokens(said) == count_tokens(f"{said} é") - 1  # a letter beyond ASCII takes the general way
 
 
 def test_the_estimate_is_rarely_below_the_word_pieces() -> None:
