@@ -45,7 +45,7 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path, clock: FakeClock) -> 
 
 def facts(memory: Engine, **filters: object) -> list[str]:
     found = memory.list(kinds="semantic", **filters).items  # pyright: ignore[reportArgumentType]
-    return sorted(one.text for one in found if one.fact is not None)
+    return sorted(row.text for row in found if row.fact is not None)
 
 
 def said(memory: Engine, text: str, at: str = "2024-01-01", **fields: object) -> Memory:
@@ -79,14 +79,14 @@ def test_other_changes_keep_time_facts_and_vectors(clock: FakeClock) -> None:
     embedder = CountingEmbedder()
     with Engine(MemoryStore(), embedder=embedder, clock=clock, background=False) as memory:
         kept = said(memory, "I'm allergic to nuts.")
-        (fact,) = [one for one in memory.list().items if one.fact is not None]
+        (fact,) = [row for row in memory.list().items if row.fact is not None]
         clock.advance(timedelta(days=1))
         embedder.texts.clear()
         after = memory.update(kept.id, importance=0.9, metadata={"page": 3}, expires_at="2030-01-01")
         assert (after.version, after.times.valid_from, embedder.texts) == (2, kept.times.valid_from, [])
         vectors = memory.store.vectors([kept.id, memory.history(kept.id)[1].id])
-        assert len({one["text"].tobytes() for one in vectors.values()}) == 1 and len(vectors) == 2
-        (same,) = [one for one in memory.list().items if one.fact is not None]
+        assert len({vector["text"].tobytes() for vector in vectors.values()}) == 1 and len(vectors) == 2
+        (same,) = [row for row in memory.list().items if row.fact is not None]
         assert (same.id, same.times.expires_at) == (fact.id, instant("2030-01-01"))
         assert {link.source for link in memory.store.links([fact.id], "states")} >= {kept.id}
         assert kept.id in [item.memory.id for item in memory.recall("Who is allergic to nuts?").items]
@@ -96,9 +96,9 @@ def test_names_and_tags_follow_the_new_text(clock: FakeClock) -> None:
     with Engine(MemoryStore(), clock=clock, recipe="mnemosyne-graph", background=False) as memory:
         kept = memory.remember("Bob met Carol in Bergen.", topic="travel")
         memory.update(kept.id, "Bob met Dave in Lima.", topic="work")
-        assert [one.name for one in memory.neighbours("Bob").entities] == ["Dave", "Lima"]
+        assert [entity.name for entity in memory.neighbours("Bob").entities] == ["Dave", "Lima"]
         tags = memory.store.get([link.target for link in memory.store.links([kept.id], MEMBERSHIP)])
-        labels = {one.text for one in tags.values()}
+        labels = {row.text for row in tags.values()}
         assert {"work", "dave", "lima"} <= labels and not labels & {"travel", "carol", "bergen"}
         assert not memory.neighbours("Carol").known and memory.neighbours("Carol", include_expired=True).known
 
@@ -108,8 +108,8 @@ def test_the_text_that_was_replaced_is_no_news_when_it_is_read_again(memory: Eng
     placed = memory.remember("The door is green.", session="talk", position=3)
     bare = memory.remember("The kettle is new.")
     clock.advance(timedelta(days=1))
-    for one in (dated, placed, bare):
-        memory.update(one.id, f"{one.text} No longer.")
+    for kept in (dated, placed, bare):
+        memory.update(kept.id, f"{kept.text} No longer.")
     clock.advance(timedelta(days=1))
     assert memory.remember("The gate code is four.", at="2024-01-01").outcome is Outcome.KNOWN
     assert memory.remember("The door is green.", session="talk", position=3).outcome is Outcome.KNOWN
@@ -170,7 +170,7 @@ def test_versions_survive_an_export(memory: Engine, clock: FakeClock) -> None:
         said(other, "I'm allergic to nuts.")
         held.seek(0)
         other.import_(held)
-        assert [(one.version, one.text, one.topic) for one in other.history(kept.id)] == [
+        assert [(version.version, version.text, version.topic) for version in other.history(kept.id)] == [
             (3, "I'm allergic to eggs.", "games"),
             (2, "I'm allergic to eggs.", None),
             (1, "I'm allergic to nuts.", None),

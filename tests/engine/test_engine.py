@@ -69,7 +69,7 @@ def test_a_key_with_new_text_is_a_new_version_and_the_old_one_stays_findable_in_
 
 def test_two_versions_in_one_batch_are_two_writes(memory: Engine) -> None:
     kept = memory.remember_many([{"text": "one", "key": "k"}, {"text": "two", "key": "k"}, "three"])
-    assert [(one.text, one.version) for one in kept] == [("one", 1), ("two", 2), ("three", 1)]
+    assert [(written.text, written.version) for written in kept] == [("one", 1), ("two", 2), ("three", 1)]
     assert memory.stats().memories == 2
 
 
@@ -130,7 +130,7 @@ def test_forgetting_by_filter_takes_expired_and_classified_ones_too(memory: Engi
     memory.remember("b", scope="user:ann", expires_at="2023-01-01")
     memory.remember("c", scope="user:bob")
     assert len(memory.forget(scope="user:ann").forgotten) == 2
-    assert [one.text for one in memory.list().items] == ["c"]
+    assert [row.text for row in memory.list().items] == ["c"]
 
 
 def test_forgetting_wants_exactly_one_way_of_saying_what(memory: Engine) -> None:
@@ -147,7 +147,7 @@ def test_listing_pages_in_the_order_of_writing(memory: Engine) -> None:
     memory.remember_many(f"memory number {n}" for n in range(5))
     first = memory.list(limit=3)
     rest = memory.list(limit=3, cursor=first.cursor)
-    assert [one.text[-1] for one in (*first.items, *rest.items)] == list("01234")
+    assert [row.text[-1] for row in (*first.items, *rest.items)] == list("01234")
     assert rest.cursor is None
 
 
@@ -221,7 +221,7 @@ def test_the_async_engine_answers_the_same(tmp_path: Path, clock: FakeClock) -> 
         async with memorist.open_async(tmp_path / "a.db", embedder=FakeEmbedder(), clock=clock) as memory:
             await memory.remember("Alice moved to Stockholm.")
             found = await asyncio.gather(*(memory.recall("Where is Alice?") for _ in range(8)))
-            return [texts(one)[0] for one in found]
+            return [texts(recall)[0] for recall in found]
 
     assert asyncio.run(story()) == ["Alice moved to Stockholm."] * 8
 

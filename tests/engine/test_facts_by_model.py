@@ -54,7 +54,7 @@ def opened(server: OpenAIServer, clock: FakeClock, *, path: Path | str = ":memor
 
 
 def told(memory: Engine) -> list[str]:
-    return [one.text for one in memory.list(kinds="semantic").items]
+    return [row.text for row in memory.list(kinds="semantic").items]
 
 
 def test_what_a_model_reads_becomes_facts_that_cite_their_source() -> None:
@@ -66,7 +66,7 @@ def test_what_a_model_reads_becomes_facts_that_cite_their_source() -> None:
         [fact] = memory.list(kinds="semantic").items
         assert (fact.text, fact.origin.source, fact.worth.confidence) == ("Robert plays cello.", turn.id, 0.9)
         assert memory.jobs() == []
-        assert [one.text for one in memory.history("Bob")] == ["Robert plays cello."]
+        assert [version.text for version in memory.history("Bob")] == ["Robert plays cello."]
 
 
 def test_no_model_reads_facts_if_extraction_is_off_not_even_in_texts_that_waited_for_it(tmp_path: Path) -> None:

@@ -33,13 +33,13 @@ class Held:
 def busy() -> ExitStack:
     """All helpers of the process, busy for another engine until the block ends."""
     other, held = Helpers(), [Held() for _ in range(MOST)]
-    for one in held:
-        other.submit(one)
-    assert all(one.begun.wait(PATIENCE) for one in held)
+    for job in held:
+        other.submit(job)
+    assert all(job.begun.wait(PATIENCE) for job in held)
     stack = ExitStack()
     stack.callback(other.shutdown)
-    for one in held:
-        stack.callback(one.let_go.set)
+    for job in held:
+        stack.callback(job.let_go.set)
     return stack
 
 
@@ -102,6 +102,6 @@ def test_fifty_open_memories_keep_as_few_threads_as_one(tmp_path: Path) -> None:
             assert engine.recall("What does Anna keep?").items
             with engine.session("Count the lamps") as session:
                 session.step("Looked into the barn.")
-        ours = [one.name for one in threading.enumerate() if one.name.startswith("memorist")]
+        ours = [thread.name for thread in threading.enumerate() if thread.name.startswith("memorist")]
         assert threading.active_count() <= before + len(ours)
         assert sum(not name.startswith("memorist-") for name in ours) <= MOST  # "memorist_0": a helper

@@ -82,25 +82,27 @@ LIFE = (
 
 def truth(said: Sequence[Said], who: str, relation: str, as_of: datetime) -> list[str]:
     """The oracle: what was said of it and had become true by then, since the last word of change."""
-    heard = [one for one in said if (one.speaker, one.relation) == (who, relation) and one.true_from <= as_of]
+    heard = [
+        saying for saying in said if (saying.speaker, saying.relation) == (who, relation) and saying.true_from <= as_of
+    ]
     values: set[str] = set()
-    for one in sorted(heard, key=lambda one: (one.true_from, one.known)):
-        if one.value is not None:
-            values = {one.value} if one.replaces else {*values, one.value}
+    for saying in sorted(heard, key=lambda one: (one.true_from, one.known)):
+        if saying.value is not None:
+            values = {saying.value} if saying.replaces else {*values, saying.value}
     return sorted(values)
 
 
 def live(store: Store, said: Sequence[Said]) -> Engine:
     memory = Engine(store, clock=FakeClock(START + timedelta(days=DAYS + 1)))
-    for one in said:
-        memory.remember(one.text, speaker=one.speaker, at=one.at, ingested_at=one.known)
+    for saying in said:
+        memory.remember(saying.text, speaker=saying.speaker, at=saying.at, ingested_at=saying.known)
     return memory
 
 
 def seen(memory: Engine, who: str, relation: str, as_of: datetime, known_at: datetime | None = None) -> list[str]:
     facts = memory.list(limit=1000, kinds="semantic", as_of=as_of, known_at=known_at).items
-    about = (one.fact for one in facts if one.fact and (one.fact.subject, one.fact.relation) == (who, relation))
-    return sorted(one.object for one in about)
+    about = (fact.fact for fact in facts if fact.fact and (fact.fact.subject, fact.fact.relation) == (who, relation))
+    return sorted(fact.object for fact in about)
 
 
 OF_INTEREST = (("Alice", "lives_in"), ("Alice", "works_at"), ("Bob", "lives_in"))
@@ -124,7 +126,7 @@ def test_the_order_of_telling_makes_no_difference(seed: int) -> None:
     def facts(said: Sequence[Said]) -> dict[str, Memory]:
         with live(MemoryStore(), said) as memory:
             everything = memory.store.scan(Filter(), 1000).items
-            return {one.id: replace(one, metadata={}) for one in everything if one.fact is not None}
+            return {row.id: replace(row, metadata={}) for row in everything if row.fact is not None}
 
     assert facts(Random(seed).sample(LIFE, len(LIFE))) == facts(LIFE)
 
@@ -132,8 +134,8 @@ def test_the_order_of_telling_makes_no_difference(seed: int) -> None:
 def test_what_was_known_then_is_what_a_replay_of_it_shows(store: Store) -> None:
     days = [START + timedelta(days=day, hours=18) for day in range(0, DAYS, 40)]
     with live(store, LIFE) as memory:
-        for moment in sorted({one.known for one in LIFE}):
-            heard = [one for one in LIFE if one.known <= moment]
+        for moment in sorted({saying.known for saying in LIFE}):
+            heard = [saying for saying in LIFE if saying.known <= moment]
             with live(MemoryStore(), heard) as replay:
                 for as_of in days:
                     for who, relation in OF_INTEREST:
@@ -145,13 +147,17 @@ def test_the_present_has_what_no_word_of_change_ended_and_the_history_everything
         now = START + timedelta(days=DAYS)
         assert seen(memory, "Alice", "lives_in", now) == ["Malmö"]
         assert seen(memory, "Alice", "works_at", now) == ["Google", "Ikea", "Nokia", "Spotify", "Volvo"]
-        told = {one.fact.object for one in memory.history("Alice") if one.fact and one.fact.relation == "lives_in"}
+        told = {
+            version.fact.object
+            for version in memory.history("Alice")
+            if version.fact and version.fact.relation == "lives_in"
+        }
         assert told == {"Oslo", "Bergen", "Trondheim", "Rome", "Stockholm", "Malmö", "Lund"}
 
 
 def test_telling_it_all_again_adds_nothing(store: Store) -> None:
     with live(store, LIFE) as memory:
         before = memory.stats()
-        for one in LIFE:
-            memory.remember(one.text, speaker=one.speaker, at=one.at, ingested_at=one.known)
+        for saying in LIFE:
+            memory.remember(saying.text, speaker=saying.speaker, at=saying.at, ingested_at=saying.known)
         assert memory.stats() == before

@@ -145,7 +145,7 @@ def test_notices_tell_of_commits_and_recalls_without_texts(caplog: pytest.LogCap
     with opened(notify=told.append) as memory:
         live(memory)
         memory.recall("Where is the sync log?")
-    assert [(one.kind, one.texts) for one in told] == [("commit", ()), ("recall", ())]
+    assert [(notice.kind, notice.texts) for notice in told] == [("commit", ()), ("recall", ())]
     assert told[0].counts == {"steps": 20, "trajectories": 2, **{k: LEARNT[k] for k in told[0].counts if k in LEARNT}}
     with opened(notify=told.append, config={"notice_text": 1}) as memory:
         memory.recall("Where is the sync log?")
@@ -226,7 +226,7 @@ def test_processes_with_many_sessions_do_not_disturb_each_other(tmp_path: Path) 
     agents = [subprocess.Popen([*command, name], stderr=subprocess.PIPE, text=True) for name in "abc"]
     assert [(agent.communicate()[1], agent.returncode) for agent in agents] == [("", 0)] * 3
     with opened(file, clock=FakeClock(datetime.now(UTC)), background=False) as memory:
-        shared = [one for one in memory.list(limit=500, kinds="episodic").items if one.origin.session == "shared"]
-        assert sorted(one.origin.position or 0 for one in shared) == list(range(1, 16))
+        shared = [row for row in memory.list(limit=500, kinds="episodic").items if row.origin.session == "shared"]
+        assert sorted(row.origin.position or 0 for row in shared) == list(range(1, 16))
         assert kinds(memory)["semantic"] == 15
         assert [job.subject for job in memory.jobs()] == ["shared"]

@@ -76,7 +76,7 @@ def assert_no_order_is_trusted(store: Store) -> None:
 
 def snapshot(store: Store) -> object:
     """What a repeat must not add to: everything but how often memories were recalled."""
-    rows = sorted((one.id, one.version, one.text, repr(one.fact)) for one in memories(store))
+    rows = sorted((memory.id, memory.version, memory.text, repr(memory.fact)) for memory in memories(store))
     others = [record for record in everything(store) if not isinstance(record, Kept)]
     return rows, sorted(map(repr, others))
 
@@ -336,8 +336,8 @@ def test_a_caller_is_told_of_a_masked_secret_in_the_same_way_by_every_verb_that_
     for verb in ("remember", "remember_many", "ingest", "relate", "update", "session", "import_", "undo"):
         with opened(tmp_path / verb / "store") as engine:
             VERBS[verb](engine, SECRET)
-            masked = [one for one in engine.journal("gate", limit=1000) if one.data["decision"] == "mask"]
-            assert masked and all(one.data["final"] == "the secret was never written" for one in masked), verb
+            masked = [entry for entry in engine.journal("gate", limit=1000) if entry.data["decision"] == "mask"]
+            assert masked and all(entry.data["final"] == "the secret was never written" for entry in masked), verb
 
 
 def test_the_cases_use_every_text_argument_of_the_verbs() -> None:

@@ -102,8 +102,8 @@ def test_no_memory_that_holds_a_sentence_is_ruled_out_by_its_words() -> None:
     store = MemoryStore()
     store.put(Batch(memories))
     view = store.view()
-    for one in memories:
-        for piece in pieces_in(one):
+    for row in memories:
+        for piece in pieces_in(row):
             assert view.may_hold(_surely_in(piece)), piece
 
 
@@ -134,9 +134,9 @@ def test_a_sentence_without_the_words_of_any_rule_states_nothing(sentence: str) 
     people = reading.People(sentence, "Ann", None)
     whole = clauses.Sentence(0, len(sentence), "Ann")
     made = [
-        one
+        statement
         for span in clauses.clauses(sentence, whole)
-        for one in reading.Clause(people, AT, *span).statements(None)[0]
+        for statement in reading.Clause(people, AT, *span).statements(None)[0]
     ]
     found = [*made, *reading._in_passing(whole, people)]
     assert not found or english.may_state(sentence), found

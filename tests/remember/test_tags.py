@@ -14,7 +14,7 @@ GRAPH = "mnemosyne-graph"
 
 
 def tags(engine: memorist.Engine) -> set[str]:
-    return {one.text for one in engine.list(kinds=["tag"]).items}
+    return {memory.text for memory in engine.list(kinds=["tag"]).items}
 
 
 def opened(recipe: str = GRAPH) -> memorist.Engine:
@@ -52,7 +52,7 @@ def test_a_tag_goes_with_the_last_memory_that_it_labels() -> None:
     with opened() as engine:
         lives = engine.remember("Alice lives in Berlin.")
         paints = engine.remember("Alice paints the harbour festival.")
-        assert {one.kind for one in engine.list().items} == {Kind.EPISODIC, Kind.SEMANTIC, Kind.TAG}
+        assert {memory.kind for memory in engine.list().items} == {Kind.EPISODIC, Kind.SEMANTIC, Kind.TAG}
         engine.forget(lives.id)
         assert tags(engine) == {"alice", "harbour festival"}
         engine.forget(paints.id)
@@ -73,10 +73,10 @@ def test_tags_are_as_secret_as_their_texts_and_hold_no_secret() -> None:
         engine.remember("Alice plans the Falcon merger.", classification=3)
         engine.remember("Bob waters the palm trees.")
         assert tags(engine) == {"bob", "palm trees"}
-        assert "falcon" in {one.text for one in engine.list(kinds=["tag"], max_classification=3).items}
+        assert "falcon" in {memory.text for memory in engine.list(kinds=["tag"], max_classification=3).items}
         said, secret = SAMPLES["AWS key"]
         engine.remember(f"Carol says: {said}", keywords=[secret])
-        assert not any(secret.lower() in one for one in tags(engine))
+        assert not any(secret.lower() in tag for tag in tags(engine))
 
 
 def test_a_hop_leads_from_a_remembered_text_to_another_by_their_tag() -> None:
@@ -86,13 +86,13 @@ def test_a_hop_leads_from_a_remembered_text_to_another_by_their_tag() -> None:
         engine.remember_many([*texts, "Pelican is written in a rare dialect."])
         engine.remember("The billing system is Pelican.")
         found = engine.recall("What does the billing system Pelican do?", limit=50)
-    reached = {one.memory.text for one in found.items if one.phase == "multi_hop"}
+    reached = {item.memory.text for item in found.items if item.phase == "multi_hop"}
     assert reached and reached <= {*texts, "Pelican is written in a rare dialect."}
 
 
 def test_labels_of_lines_and_sentences_are_no_tags() -> None:
     told = memory("a", "Observation: the north shelf holds ledgers.\nAction: open the north shelf")
-    assert {"observation", "action"}.isdisjoint(word for one in labels_of(told) for word in one.split())
+    assert {"observation", "action"}.isdisjoint(word for name in labels_of(told) for word in name.split())
     assert (
         labels_of(memory("b", "Yes.", keywords=("so long that it is a sentence and not the name of anything at all",)))
         == ()
@@ -115,7 +115,7 @@ def test_telling_a_known_text_again_gives_it_its_tags(tmp_path: Path) -> None:
     with memorist.open(tmp_path / "a.db", recipe=GRAPH, background=False) as engine:
         assert engine.remember(told).id == kept.id
         first = engine.list(kinds=["tag"]).items
-        assert {one.text for one in first} >= {"alice", "berlin", "harbour festival"}
+        assert {memory.text for memory in first} >= {"alice", "berlin", "harbour festival"}
         assert engine.store.links([kept.id], MEMBERSHIP)
         engine.remember(told)
         assert engine.list(kinds=["tag"]).items == first

@@ -27,7 +27,7 @@ def claim(value: str, since: int, known: int = 0, **more: object) -> Claim:
 
 
 def told(segments: Sequence[Segment]) -> list[Told]:
-    return [(one.claims[-1].value, number(one.start) or 0, number(one.end)) for one in segments]
+    return [(segment.claims[-1].value, number(segment.start) or 0, number(segment.end)) for segment in segments]
 
 
 def test_a_value_holds_until_the_next_one() -> None:
@@ -92,11 +92,11 @@ def test_heard_at_once_an_update_wins_then_the_later_turn() -> None:
 def test_a_first_closing_is_one_row_and_a_second_one_takes_it_back() -> None:
     claims = [claim("Oslo", 1, 10), claim("Bergen", 5, 11), claim("Rome", 3, 12)]
     rows = {
-        (one.segment.claims[-1].value, number(one.segment.end), number(one.ingested_at)): (
-            number(one.expired_at),
-            number(one.retracted_at),
+        (form.segment.claims[-1].value, number(form.segment.end), number(form.ingested_at)): (
+            number(form.expired_at),
+            number(form.retracted_at),
         )
-        for one in forms(claims)
+        for form in forms(claims)
     }
     assert rows == {
         ("Oslo", 5, 10): (11, 12),
@@ -142,9 +142,13 @@ def visible(form: SegmentVersion, as_of: datetime, known_at: datetime) -> bool:
 def test_the_rows_show_at_every_moment_what_was_known_of_every_day(claims: list[Claim]) -> None:
     rows = forms(claims)
     for known in range(-1, 10):
-        then = timeline(one for one in claims if one.known <= day(known))
+        then = timeline(claim for claim in claims if claim.known <= day(known))
         for as_of in range(-1, 14):
-            wanted = [one.name for one in then if one.start <= day(as_of) and (one.end is None or day(as_of) < one.end)]
+            wanted = [
+                segment.name
+                for segment in then
+                if segment.start <= day(as_of) and (segment.end is None or day(as_of) < segment.end)
+            ]
             assert len(wanted) <= 1
             assert [row.segment.name for row in rows if visible(row, day(as_of), day(known))] == wanted
 
@@ -159,4 +163,4 @@ def test_the_order_of_arrival_makes_no_difference_and_no_claim_is_lost(claims: l
 
     shuffled = random.sample(claims, len(claims))
     assert shapes(forms(shuffled)) == shapes(forms(claims))
-    assert {one for row in forms(claims) for one in row.segment.claims} == set(claims)
+    assert {claim for row in forms(claims) for claim in row.segment.claims} == set(claims)

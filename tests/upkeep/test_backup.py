@@ -40,7 +40,7 @@ def test_a_backup_answers_like_the_memory(tmp_path: Path) -> None:
         with opened(SqliteStore.open(made.path)) as copy:
             assert copy.space == "agent"
             assert answers(copy) == answers(engine)
-    assert [one.name for one in (tmp_path / "deep").iterdir()] == ["copy.db"]
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["copy.db"]
 
 
 def test_notes_go_with_the_backup_and_come_back(tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_notes_go_with_the_backup_and_come_back(tmp_path: Path) -> None:
     (notes / "2024-06-03.md").write_text("third")
     aside = restore(tmp_path / "copy.db", path)
     assert (notes / "2024-06-03.md").read_text() == "second"
-    assert [(one / "daily" / "2024-06-03.md").read_text() for one in aside if one.is_dir()] == ["third"]
+    assert [(path / "daily" / "2024-06-03.md").read_text() for path in aside if path.is_dir()] == ["third"]
 
 
 def test_notes_in_a_folder_of_their_own_go_with_the_backup_and_what_else_is_there_stays(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_notes_in_a_folder_of_their_own_go_with_the_backup_and_what_else_is_ther
     note.write_text("changed")
     aside = memorist.restore(tmp_path / "copy.db", path, config=options)
     assert (note.read_text(), (vault / "recipes.md").read_text()) == (told, "Soup")
-    assert [(one / note.name).read_text() for one in aside if one.is_dir()] == ["changed"]
+    assert [(path / note.name).read_text() for path in aside if path.is_dir()] == ["changed"]
     assert not (tmp_path / "copy.db.notes" / "recipes.md").exists()
 
 
@@ -112,7 +112,7 @@ def test_backups_are_whole_while_another_process_writes(tmp_path: Path) -> None:
                 acknowledged = [int(writer.stdout.readline()) for _ in range(20)][-1]
                 made = engine.backup(tmp_path / f"copy-{turn}.db")
                 copy = SqliteStore.open(made.path)
-                keys = {one.origin.key for one in copy.scan(Filter(), 10**6).items}
+                keys = {memory.origin.key for memory in copy.scan(Filter(), 10**6).items}
                 copy.close()
                 lefts = {key for key in keys if key is not None and key.startswith("left/")}
                 assert keys == lefts | {key.replace("left", "right") for key in lefts}
@@ -141,7 +141,7 @@ def test_a_restored_file_takes_the_place_of_a_damaged_one(tmp_path: Path) -> Non
         engine.backup(tmp_path / "copy.db")
     path.write_bytes(b"no database at all" * 100)
     aside = restore(tmp_path / "copy.db", path)
-    assert [one.read_bytes()[:18] for one in aside] == [b"no database at all"]
+    assert [file.read_bytes()[:18] for file in aside] == [b"no database at all"]
     assert texts(path) == ["A lamp."]
 
 
@@ -159,7 +159,7 @@ def test_a_damaged_backup_touches_nothing(tmp_path: Path) -> None:
         with pytest.raises((StoreError, NotFound)):
             restore(broken, path)
     assert path.read_bytes() == before
-    assert {one.name for one in tmp_path.iterdir()} == {"agent.db", "copy.db", "text.db"}
+    assert {file.name for file in tmp_path.iterdir()} == {"agent.db", "copy.db", "text.db"}
 
 
 def test_a_memory_in_use_is_not_pulled_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,4 +189,4 @@ def test_a_space_of_a_folder_is_restored_under_its_own_name(tmp_path: Path) -> N
 
 def texts(path: Path) -> list[str]:
     with opened(SqliteStore.open(path)) as engine:
-        return [one.text for one in engine.list().items]
+        return [memory.text for memory in engine.list().items]

@@ -88,8 +88,8 @@ def test_a_quarter_of_daily_runs_writes_each_file_once_and_cites_its_sources(
         clock.advance(DAY)
         done = engine.consolidate()
         assert not done.dropped
-        written.update(f"{one.period}/{one.name}" for one in done.written)
-        assert all(one.version == 1 for one in done.written)
+        written.update(f"{note.period}/{note.name}" for note in done.written)
+        assert all(note.version == 1 for note in done.written)
     daily = {f"daily/{QUARTER.date() + n * DAY}" for n in range(91) if n != 38}
     weekly = {f"weekly/2024-W{week}" for week in range(14, 27)}
     assert set(written) == daily | weekly | {"quarterly/2024-Q2"}
@@ -123,9 +123,9 @@ def test_only_what_is_over_is_told(engine: Engine, clock: FakeClock) -> None:
     clock.set(QUARTER + timedelta(hours=23, minutes=59))
     assert engine.consolidate().written == ()
     clock.set(QUARTER + DAY)
-    assert [one.period for one in engine.consolidate().written] == ["daily"]
+    assert [note.period for note in engine.consolidate().written] == ["daily"]
     clock.set(QUARTER + 7 * DAY)
-    assert [one.name for one in engine.consolidate().written] == ["2024-W14"]
+    assert [note.name for note in engine.consolidate().written] == ["2024-W14"]
     engine.close()
 
 
@@ -135,7 +135,7 @@ def test_what_arrives_late_is_written_once_as_a_new_version(engine: Engine, cloc
     engine.consolidate()
     late = engine.remember("The lighthouse keeper retired after forty winters.", at=QUARTER)
     again = engine.consolidate()
-    assert [(one.period, one.version) for one in again.written] == [("daily", 2), ("weekly", 2)]
+    assert [(note.period, note.version) for note in again.written] == [("daily", 2), ("weekly", 2)]
     text = files(tmp_path)["daily/2024-04-01.md"]
     assert f"The lighthouse keeper retired after forty winters. [{late.id[:12]}]" in text
     assert "version 2" in text
@@ -147,7 +147,7 @@ def test_lines_are_memories_that_abmind_finds_and_that_lead_to_their_sources(eng
     ferry, _ = diary(engine, QUARTER, speaker="Bo")
     clock.set(QUARTER + DAY)
     engine.consolidate()
-    (line,) = [one for one in notes(engine) if "ferry" in one.text]
+    (line,) = [note for note in notes(engine) if "ferry" in note.text]
     assert line.text.startswith("Bo: Harbour report")
     assert (line.kind, line.origin.source, line.metadata[CITES]) == (Kind.NOTE, "daily/2024-04-01.md", [ferry])
     assert line.times.valid_from == QUARTER + timedelta(hours=9)
@@ -183,8 +183,8 @@ def test_a_forgotten_source_leaves_no_byte_in_notes(engine: Engine, clock: FakeC
     assert {"daily/2024-04-01.md", "weekly/2024-W14.md"} == files(tmp_path).keys()
     engine.forget(ferry)
     assert all("ferry" not in text and "bakery" in text for text in files(tmp_path).values())
-    assert all("ferry" not in one.text for one in notes(engine))
-    assert [one.version for one in engine.consolidate().written] == [3, 3]
+    assert all("ferry" not in note.text for note in notes(engine))
+    assert [note.version for note in engine.consolidate().written] == [3, 3]
     engine.forget(other.id)
     engine.forget(kinds="episodic")
     assert files(tmp_path) == {} and notes(engine) == []
@@ -252,7 +252,7 @@ def test_a_model_writes_notes_that_cite_what_they_were_given(clock: FakeClock) -
     clock.set(QUARTER + DAY)
     (written,) = engine.consolidate("daily").written
     assert (written.by, written.lines) == (llm.name, 2)
-    by_text = {one.text: one.metadata[CITES] for one in notes(engine)}
+    by_text = {note.text: note.metadata[CITES] for note in notes(engine)}
     assert by_text["The ferry sailed."] == ids[:1] and sorted(by_text["Both were late"]) == sorted(ids)
     assert engine.consolidate("daily").written == () and llm.steps().count("note") == 1
     engine.forget(ids[1])
@@ -299,7 +299,7 @@ def test_every_day_lies_in_its_periods(day: date) -> None:
 def test_salient_sentences_tell_most_and_nothing_twice() -> None:
     texts = ["The sync failed again. Thanks!", "The sync failed again!", "Bo likes green tea.", "Did the sync fail?"]
     found = salient(texts, 2)
-    assert [(one.text, one.sources) for one in found] == [
+    assert [(statement.text, statement.sources) for statement in found] == [
         ("The sync failed again.", (0, 1)),
         ("Bo likes green tea.", (2,)),
     ]

@@ -44,7 +44,7 @@ def test_the_factor_moves_a_score_by_at_most_its_share(relevance: float, factor:
 def test_useful_puts_an_equal_memory_first_and_explain_names_the_factor() -> None:
     pipeline = RECIPES["memorist"]
     stages = tuple(
-        Weigh((*one.factors, FeedbackFactor())) if isinstance(one, Weigh) else one for one in pipeline.stages
+        Weigh((*stage.factors, FeedbackFactor())) if isinstance(stage, Weigh) else stage for stage in pipeline.stages
     )
     moved = replace(pipeline, stages=stages)
     assert from_data(recipe_to_data(moved)) == moved

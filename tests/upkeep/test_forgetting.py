@@ -68,7 +68,9 @@ def everywhere(engine: Engine, clock: FakeClock) -> str:
     recall = engine.recall("Who hid the marmalade telescope in Vexholm?")
     assert id in [item.memory.id for item in recall.items]
     engine.feedback(id, "useful", recall)
-    fact = next(one for one in engine.list(kinds="semantic").items if one.fact and one.fact.relation == "sister")
+    fact = next(
+        memory for memory in engine.list(kinds="semantic").items if memory.fact and memory.fact.relation == "sister"
+    )
     engine.invalidate(fact.id, clock.advance(DAY))
     clock.advance(2 * DAY)
     engine.consolidate()
@@ -82,13 +84,13 @@ def test_no_byte_is_left_of_text_stems_vectors_facts_names_notes_and_journal(
     engine.remember("Bo keeps bees.", at="2024-06-01")
     id = everywhere(engine, clock)
     kept = vectors(engine, id)
-    assert found(tmp_path) == list(STEMS) and all(one in written(tmp_path) for one in kept)
+    assert found(tmp_path) == list(STEMS) and all(stem in written(tmp_path) for stem in kept)
     receipt = engine.forget(id)
     assert id in receipt.forgotten and not receipt.pending
     other = engine.forget(scope="other")
     assert len(other.forgotten) > 1  # the memory and its fact
     assert found(tmp_path) == []
-    assert not any(one in written(tmp_path) for one in kept)
+    assert not any(stem in written(tmp_path) for stem in kept)
     assert b"bees" in written(tmp_path)
     assert engine.store.noise() == ["hm"]
     assert [job.subject for job in engine.store.jobs()] == ["other"]
@@ -118,8 +120,8 @@ def test_a_page_that_kept_a_copy_of_a_row_is_seen_and_the_file_written_anew(tmp_
 
 
 def test_every_recipe_answers_as_if_it_had_never_been(engine: Engine, clock: FakeClock) -> None:
-    for one in sample_world():
-        engine.remember(one.text, kind=one.kind, scope=one.scope, speaker=one.origin.speaker, at=one.times.valid_from)
+    for row in sample_world():
+        engine.remember(row.text, kind=row.kind, scope=row.scope, speaker=row.origin.speaker, at=row.times.valid_from)
     engine.remember("Cleo lives in Paris.", at="2024-01-01")
     before = answers(engine)
     id = engine.remember("Cleo moved to Vexholm; Bo is allergic to Alice.", at="2024-03-01").id
@@ -135,7 +137,7 @@ def test_names_that_others_speak_of_stay(engine: Engine) -> None:
     id = engine.remember("Zephyrine Quillfeather met Bo in Vexholm.").id
     engine.remember("Yesterday Zephyrine Quillfeather called.")
     engine.forget(id)
-    assert [one.name for one in engine.store.entities(["Zephyrine Quillfeather", "Vexholm"])] == [
+    assert [entity.name for entity in engine.store.entities(["Zephyrine Quillfeather", "Vexholm"])] == [
         "Zephyrine Quillfeather"
     ]
 
@@ -144,7 +146,7 @@ def test_a_fact_that_another_memory_states_stays(engine: Engine) -> None:
     first = engine.remember("Cleo lives in Paris.", at="2024-01-01").id
     engine.remember("Cleo lives in Paris.", at="2024-02-01")
     engine.forget(first)
-    (fact,) = [one for one in engine.list(kinds="semantic").items if one.fact]
+    (fact,) = [memory for memory in engine.list(kinds="semantic").items if memory.fact]
     assert (fact.fact and fact.fact.object, fact.times.valid_from.month) == ("Paris", 2)
 
 
@@ -158,7 +160,7 @@ def test_what_a_gate_kept_back_goes_with_the_scope_it_was_meant_for(tmp_path: Pa
         engine.store.learn_noise((), keep=0)
         assert engine.forget(scope="probe").forgotten == (skipped.id,)
         assert found(tmp_path, ["vexholm"]) == []
-        entry = next(one for one in engine.journal("gate") if skipped.id in one.subjects)
+        entry = next(record for record in engine.journal("gate") if skipped.id in record.subjects)
         with pytest.raises(InvalidInput, match="forgotten"):
             engine.undo(entry.id)
         assert engine.forget(other.id).forgotten == (other.id,)
@@ -249,7 +251,7 @@ def session(engine: Engine, id: str, *steps: tuple[str, str], goal: str = "Relea
 
 
 def kinds(engine: Engine) -> set[str]:
-    return {str(one.kind) for one in engine.list(1000, include_expired=True).items}
+    return {str(memory.kind) for memory in engine.list(1000, include_expired=True).items}
 
 
 STEP = ("The Vexholm server listens on port 4711.", "restart the marmalade telescope")
@@ -258,7 +260,7 @@ STEP = ("The Vexholm server listens on port 4711.", "restart the marmalade teles
 def test_what_a_session_taught_goes_with_its_last_step(engine: Engine, tmp_path: Path) -> None:
     session(engine, "run", STEP)
     assert {"semantic", "procedural", "tag", "intent", "subgoal"} <= kinds(engine)
-    step = next(one for one in engine.list(kinds="episodic").items)
+    step = next(memory for memory in engine.list(kinds="episodic").items)
     engine.forget(step.id)
     assert kinds(engine) == {"source"}
     assert found(tmp_path) == []
@@ -269,10 +271,14 @@ def test_a_step_and_its_source_go_together_and_other_steps_stay(engine: Engine, 
     run = engine.session(id="run")
     run.step("All is quiet.", "wait")
     run.step(*STEP)
-    secret = next(one for one in engine.list(kinds=kind).items if "Vexholm" in one.text)
+    secret = next(memory for memory in engine.list(kinds=kind).items if "Vexholm" in memory.text)
     assert len(engine.forget(secret.id).forgotten) == 2
     assert found(tmp_path) == []
-    assert [one.text for one in engine.list().items] == ["Session run.", "All is quiet.\nAction: wait", "All is quiet."]
+    assert [memory.text for memory in engine.list().items] == [
+        "Session run.",
+        "All is quiet.\nAction: wait",
+        "All is quiet.",
+    ]
     assert [job.subject for job in engine.jobs()] == ["run"]  # the rest is still to be learnt from
     assert run.step("Still quiet.").origin.position == 3
 
@@ -281,20 +287,20 @@ def test_what_other_steps_taught_too_stays_and_what_only_this_one_said_goes(engi
     plain = ("The Heron server listens on port 8080.", "restart Heron")
     session(engine, "one", plain, STEP, plain)
     session(engine, "two", plain)
-    step = next(one for one in engine.list(kinds="episodic").items if "Vexholm" in one.text)
+    step = next(memory for memory in engine.list(kinds="episodic").items if "Vexholm" in memory.text)
     engine.forget(step.id)
     assert found(tmp_path) == []
-    assert "The Heron server listens on port 8080." in [one.text for one in engine.list(kinds="semantic").items]
+    assert "The Heron server listens on port 8080." in [memory.text for memory in engine.list(kinds="semantic").items]
     assert {"procedural", "tag", "intent", "subgoal"} <= kinds(engine)
 
 
 def test_a_forgotten_goal_leaves_no_word_in_subgoals_and_steps(engine: Engine, tmp_path: Path) -> None:
     session(engine, "run", ("All is quiet.", "wait"), goal="Find the marmalade telescope in Vexholm")
-    source = next(one for one in engine.list(kinds="source").items)
+    source = next(memory for memory in engine.list(kinds="source").items)
     assert found(tmp_path) != []
     engine.forget(source.id)
     assert found(tmp_path) == []
-    assert [one.text for one in engine.list(kinds="episodic").items] == ["All is quiet.\nAction: wait"]
+    assert [memory.text for memory in engine.list(kinds="episodic").items] == ["All is quiet.\nAction: wait"]
     assert engine.store.jobs() == []
 
 
@@ -312,7 +318,7 @@ def test_the_lines_that_leave_notes_are_on_the_receipt(engine: Engine, clock: Fa
     id = engine.remember(TEXT, at=clock.now()).id
     clock.advance(2 * DAY)
     engine.consolidate()
-    notes = {one.id for one in engine.list(kinds=Kind.NOTE).items}
+    notes = {memory.id for memory in engine.list(kinds=Kind.NOTE).items}
     assert notes and notes <= set(engine.forget(id).forgotten)
 
 
@@ -339,4 +345,4 @@ def test_undoing_a_mark_on_a_step_takes_it_off_its_source_too(engine: Engine) ->
     assert step.worth.flags == source.worth.flags != ()
     (entry,) = engine.journal()
     engine.undo(entry.id)
-    assert [engine.get(one.id).worth.flags for one in (step, source)] == [(), ()]  # pyright: ignore[reportOptionalMemberAccess]
+    assert [engine.get(kept.id).worth.flags for kept in (step, source)] == [(), ()]  # pyright: ignore[reportOptionalMemberAccess]

@@ -44,7 +44,9 @@ def test_undo_gives_every_recipe_its_answers_back() -> None:
     engine = opened(MemoryStore())
     fill(engine)
     before = answers(engine)
-    fact = next(one for one in engine.history("Cleo") if one.times.valid_to is None and "Lyon" in one.text)
+    fact = next(
+        version for version in engine.history("Cleo") if version.times.valid_to is None and "Lyon" in version.text
+    )
     for id in (engine.recall("Bo allergic", track=False).items[0].memory.id, fact.id):
         engine.invalidate(id, "2024-06-30")
     assert answers(engine) != before

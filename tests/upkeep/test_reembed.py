@@ -143,7 +143,7 @@ def test_what_others_write_meanwhile_is_embedded_too(store: Store) -> None:
         engine.remember("A lamp.")
         done = engine.reembed(Busy(16))
         assert (done.embedded, done.memories) == (4, 4)
-        ids = [one.id for one in engine.list().items]
+        ids = [memory.id for memory in engine.list().items]
         assert store.embedded(ids) == set(ids)
 
 

@@ -30,7 +30,7 @@ def engine(tmp_path: Path, clock: FakeClock) -> Iterator[Engine]:
 
 
 def notes_in(folder: Path) -> list[str]:
-    return sorted(one.stem for one in (folder / "agent.db.notes").rglob("*.md"))
+    return sorted(path.stem for path in (folder / "agent.db.notes").rglob("*.md"))
 
 
 def test_a_dry_run_changes_no_row_and_no_file(engine: Engine, tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_dry_run_changes_no_row_and_no_file(engine: Engine, tmp_path: Path) ->
     engine.remember("A parking permit.", at="2024-01-01", expires_at="2024-02-01")
     before = (engine.list(include_expired=True).items, engine.journal(), engine.stats().generation)
     planned = engine.sleep()
-    assert [one.name for one in planned.notes.written] == ["2024-06-03"]
+    assert [note.name for note in planned.notes.written] == ["2024-06-03"]
     assert (engine.list(include_expired=True).items, engine.journal(), engine.stats().generation) == before
     assert notes_in(tmp_path) == []
 
@@ -54,8 +54,8 @@ def test_a_dry_run_leaves_notes_alone_that_no_longer_have_memories(engine: Engin
 def test_longer_notes_are_planned_from_planned_ones(engine: Engine) -> None:
     engine.remember("The ferry sailed on time.", at="2024-03-04")
     names = ["2024-03-04", "2024-W10", "2024-Q1"]
-    assert [one.name for one in engine.sleep().notes.written] == names
-    assert [one.name for one in engine.sleep(dry_run=False).notes.written] == names
+    assert [note.name for note in engine.sleep().notes.written] == names
+    assert [note.name for note in engine.sleep(dry_run=False).notes.written] == names
     assert engine.sleep().notes.unchanged == 3
 
 
@@ -73,7 +73,10 @@ def test_what_cannot_be_undone_is_reported_and_left(engine: Engine) -> None:
     for text in ("It moved to the yellow house on Elm Street in June.",) * 2:
         engine.remember(text, source=str(engine.stats().memories), session=str(engine.stats().memories))
     done = engine.sleep(dry_run=False)
-    assert {one.kind: one.fixed is not None for one in done.audit.findings} == {"secret": False, "duplicate": True}
+    assert {finding.kind: finding.fixed is not None for finding in done.audit.findings} == {
+        "secret": False,
+        "duplicate": True,
+    }
     held = engine.get(kept.id)
     assert held is not None and held.text == secret
     assert engine.undo(done.run or "").verb == "audit"
@@ -88,12 +91,14 @@ def test_undo_leaves_notes_that_changed_since(engine: Engine, tmp_path: Path, cl
     (tmp_path / "agent.db.notes/daily/2024-06-04.md").write_text("# Mine\n\nThe mill is white.\n", encoding="utf-8")
     clock.advance(timedelta(hours=1))
     later = engine.sleep(dry_run=False)
-    assert [one.name for one in later.notes.written] == ["2024-06-03"]
+    assert [note.name for note in later.notes.written] == ["2024-06-03"]
     engine.undo(done.run or "")
     assert notes_in(tmp_path) == ["2024-06-03", "2024-06-04"]
     engine.undo(later.run or "")
     assert notes_in(tmp_path) == ["2024-06-04"]
-    assert [one.text for one in engine.list(kinds="note").items if "mill" in one.text] == ["The mill is white."]
+    assert [memory.text for memory in engine.list(kinds="note").items if "mill" in memory.text] == [
+        "The mill is white."
+    ]
 
 
 def test_a_note_that_lost_a_line_to_forget_can_still_be_undone(engine: Engine, tmp_path: Path) -> None:
@@ -118,7 +123,7 @@ def test_each_classification_sleeps_apart_and_one_undo_takes_all_back(engine: En
     assert len(done.tidying.changes) == 3
     narrow = up_to(engine, 1)
     narrow.undo(done.run or "")
-    left = [one.times.valid_to is not None for one in engine.list(**every).items]  # pyright: ignore[reportArgumentType]
+    left = [memory.times.valid_to is not None for memory in engine.list(**every).items]  # pyright: ignore[reportArgumentType]
     assert left == [False, False, True]
     engine.undo(done.run or "")
     assert engine.list(**every).items == before  # pyright: ignore[reportArgumentType]

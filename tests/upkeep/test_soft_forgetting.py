@@ -14,7 +14,7 @@ from tests.upkeep.worlds import answers, fill, opened
 
 def current(engine: Engine) -> set[str]:
     """The texts that are true now."""
-    return {one.text for one in engine.list().items}
+    return {memory.text for memory in engine.list().items}
 
 
 def test_a_fact_ends_with_the_last_text_that_states_it() -> None:
@@ -26,7 +26,7 @@ def test_a_fact_ends_with_the_last_text_that_states_it() -> None:
     receipt = engine.forget(second.id, soft=True)
     assert set(receipt.forgotten) == {second.id, fact.id} and current(engine) == set()
     assert engine.history("Cleo")[0].times.valid_to == START
-    assert fact.text in {one.text for one in engine.list(as_of="2024-03-01").items}
+    assert fact.text in {memory.text for memory in engine.list(as_of="2024-03-01").items}
     assert engine.undo(receipt.run or "").verb == "invalidate"
     assert engine.get(fact.id) == fact and engine.get(second.id) == second.memory
     assert engine.history("Cleo")[0].times.valid_to is None
@@ -46,7 +46,7 @@ def test_one_undo_gives_every_recipe_its_answers_back() -> None:
 def test_several_values_of_one_fact_end_together() -> None:
     engine = opened(MemoryStore())
     both = [engine.relate("Ann", "likes", thing, valid_from="2024-01-01") for thing in ("tea", "owls")]
-    receipt = engine.forget([one.id for one in both], soft=True)
+    receipt = engine.forget([kept.id for kept in both], soft=True)
     assert len(receipt.forgotten) == 2 and current(engine) == set()
     assert len(engine.list(as_of="2024-02-01").items) == 2
     engine.undo(receipt.run or "")

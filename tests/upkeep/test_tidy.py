@@ -93,10 +93,10 @@ def lived_in(store: Store) -> Engine:
         node("tag", "lamp", kind=Kind.TAG),
     ]
     embedder = FakeEmbedder()
-    rows = embedder.embed([one.text for one in alike], purpose="memory")
+    rows = embedder.embed([memory.text for memory in alike], purpose="memory")
     vectors = {one.id: {"text": row} for one, row in zip(alike, rows, strict=True)}
     links = [Link("lamp-1", MEMBERSHIP, "tag"), Link("lamp-2", PROVENANCE, engine.list().items[0].id)]
-    recent = [replace(one, times=Times(clock.now(), clock.now())) for one in alike]
+    recent = [replace(memory, times=Times(clock.now(), clock.now())) for memory in alike]
     store.put(Batch(recent, vectors, links))
     return engine
 

@@ -168,13 +168,13 @@ def test_a_file_with_later_versions_brings_the_store_up_to_date(tmp_path: Path) 
         newer = exported(laptop)
         done = server.import_(newer)
         assert (done.added, done.updated, done.known) == (1, 1, 0)
-        assert [one.text for one in server.list().items] == ["Lamp two."]
+        assert [memory.text for memory in server.list().items] == ["Lamp two."]
         assert sorted(map(repr, contents(server))) == sorted(map(repr, contents(laptop)))
         laptop.remember("Lamp three.", key="lamp")
         newer.seek(0)
         older = laptop.import_(newer)
         assert (older.added, older.updated, older.conflicts) == (0, 0, ())
-        assert [one.text for one in laptop.list().items] == ["Lamp three."]
+        assert [memory.text for memory in laptop.list().items] == ["Lamp three."]
 
 
 def test_what_contradicts_stays_as_the_store_has_it_and_is_told(tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_vectors_of_another_embedder_are_refused_and_can_be_left_out() -> None:
         assert new.stats().memories == 1
         file.seek(0)
         new.import_(file, without_vectors=True)
-        ids = [one.id for one in new.list().items]
+        ids = [memory.id for memory in new.list().items]
         assert new.store.embedded(ids) == set(ids)
         assert new.store.embedding == generation_of(FakeEmbedder(16))
 
@@ -277,7 +277,7 @@ def test_an_export_appears_whole_and_overwrites_nothing(tmp_path: Path) -> None:
         with pytest.raises(InvalidInput, match="folder"):
             engine.export(tmp_path)
         engine.export(tmp_path / "all.jsonl", overwrite=True)
-    assert [one.name for one in tmp_path.iterdir()] == ["all.jsonl"]
+    assert [path.name for path in tmp_path.iterdir()] == ["all.jsonl"]
 
 
 def test_a_conversation_answers_the_same_elsewhere(tmp_path: Path, data: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_conversation_answers_the_same_elsewhere(tmp_path: Path, data: Path) -
         {"text": one.text, "at": one.at, "speaker": one.speaker, "session": one.session, "position": place}
         for place, one in enumerate(group.documents[:400])
     ]
-    questions = [one.text for one in group.questions[:5]]
+    questions = [question.text for question in group.questions[:5]]
     with opened(SqliteStore.open(tmp_path / "a.db")) as old, opened(SqliteStore.open(tmp_path / "b.db")) as new:
         old.remember_many(turns)
         new.import_(exported(old))
@@ -305,10 +305,10 @@ def contents(engine: Engine) -> list[Any]:
     """Everything but the counters, in a form that can be compared."""
     _, *records = engine.store.records()
     return [
-        (one.memory, {view: vector.tobytes() for view, vector in one.vectors.items()}, one.jobs)
-        if isinstance(one, Kept)
-        else one
-        for one in records
+        (record.memory, {view: vector.tobytes() for view, vector in record.vectors.items()}, record.jobs)
+        if isinstance(record, Kept)
+        else record
+        for record in records
     ]
 
 

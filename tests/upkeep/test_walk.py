@@ -49,7 +49,7 @@ def told(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 def naive(engine: Engine, where: Filter, start: str, hops: int, limit: int) -> tuple[Any, ...]:
     """The definition: every memory is read for each hop."""
-    memories = {one.id: one for one in engine.store.scan(EVER, 10_000).items}
+    memories = {memory.id: memory for memory in engine.store.scan(EVER, 10_000).items}
     seen = {id: one for id, one in memories.items() if one.kind in COUNTED and where.admits(one)}
     names, stating = defaultdict[str, dict[str, list[str]]](lambda: defaultdict(list)), defaultdict[str, set[str]](set)
     for link in engine.store.links(list(memories)):
@@ -57,7 +57,7 @@ def naive(engine: Engine, where: Filter, start: str, hops: int, limit: int) -> t
             names[link.source][link.relation].append(bare_name(link.target))
         if link.relation == "states" and where.admits(memories[link.source]):
             stating[link.target].add(link.source)
-    reached, edges = {bare_name(one.id): 0 for one in engine.store.entities([start])}, dict[Any, Any]()
+    reached, edges = {bare_name(entity.id): 0 for entity in engine.store.entities([start])}, dict[Any, Any]()
     for hop in range(1, hops + 1):
         front = {id for id, at in reached.items() if at == hop - 1}
         for id, roles in names.items():
@@ -74,13 +74,13 @@ def naive(engine: Engine, where: Filter, start: str, hops: int, limit: int) -> t
 
 def pairs(memory: Memory, roles: dict[str, list[str]], everybody: set[str], front: set[str]) -> list[Any]:
     if memory.fact is not None and roles["subject"] != roles["object"]:
-        return [(one, memory.fact.relation, two) for one in roles["subject"] for two in roles["object"]]
+        return [(name, memory.fact.relation, two) for name in roles["subject"] for two in roles["object"]]
     return [(one, TOGETHER, two) for one, two in combinations(sorted(everybody), 2) if {one, two} & front]
 
 
 def best(edges: dict[Any, Any]) -> list[Any]:
     related = {frozenset((one, two)) for one, relation, two in edges if relation != TOGETHER}
-    kept = [one for one in edges if one[1] != TOGETHER or frozenset((one[0], one[2])) not in related]
+    kept = [edge for edge in edges if edge[1] != TOGETHER or frozenset((edge[0], edge[2])) not in related]
     return sorted(kept, key=lambda one: (edges[one][0], one[1] == TOGETHER, -len(edges[one][1]), one))
 
 
@@ -91,14 +91,14 @@ def test_a_walk_is_what_reading_every_memory_gives(told: Engine, where: Filter, 
     for start in (*NAMES, *CITIES, "Walter"):
         found = walk(told.store, where, start, hops, limit)
         edges, more, every = naive(told, where, start, hops, limit)
-        names = {bare_name(one.id): one.name for one in told.store.entities_by_prefix([""])}
+        names = {bare_name(entity.id): entity.name for entity in told.store.entities_by_prefix([""])}
         theirs = [(names[one], relation, names[two], *rest) for one, relation, two, *rest in edges]
-        ours = [(one.source, one.relation, one.target, one.hops, one.count) for one in found.edges]
+        ours = [(edge.source, edge.relation, edge.target, edge.hops, edge.count) for edge in found.edges]
         assert (ours, found.more) == (theirs, more), start
         for edge, pair in zip(found.edges, best(every), strict=False):
-            assert {one.id for one in edge.support} <= every[pair][1]
+            assert {support.id for support in edge.support} <= every[pair][1]
             assert len(edge.support) == min(5, edge.count)
-            said = [one.at for one in edge.support if edge.relation == TOGETHER]
+            said = [support.at for support in edge.support if edge.relation == TOGETHER]
             assert said == sorted(said, reverse=True)
 
 

@@ -30,7 +30,7 @@ def opened(store: Store, embedder: Embedder | None = None) -> Engine:
 def fill(engine: Engine) -> None:
     """The sample world, texts with versions and facts with a history, and all that hangs on them."""
     world, store = sample_world(), engine.store
-    rows = FakeEmbedder().embed([one.text for one in world], purpose="memory")
+    rows = FakeEmbedder().embed([memory.text for memory in world], purpose="memory")
     store.adopt(generation_of(FakeEmbedder()), FakeEmbedder().dim)
     store.put(Batch(world, {one.id: {"text": row} for one, row in zip(world, rows, strict=True)}))
     for text in ("The key is under the mat.", "The key is in the shed.", "The key is with Bo."):

@@ -10,7 +10,7 @@ AT = datetime(2024, 6, 3, 12, tzinfo=UTC)  # a Monday
 
 
 def said(text: str, speaker: str | None = "Me", addressee: str | None = None) -> list[str]:
-    return [short(one) for one in statements(text, speaker=speaker, at=AT, addressee=addressee)]
+    return [short(statement) for statement in statements(text, speaker=speaker, at=AT, addressee=addressee)]
 
 
 def short(one: Statement) -> str:

@@ -11,7 +11,7 @@ from memorist.remember.extract import Dictionary, entities
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
-    return [(one.text, one.kind) for one in entities(text)]
+    return [(entity.text, entity.kind) for entity in entities(text)]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_names_amounts_and_identifiers_have_kinds(text: str, expected: list[tupl
 def test_spans_match_the_text_and_do_not_overlap() -> None:
     text = "Bob met Anna in Oslo on 3 May 2024, see ABC-12."
     found = entities(text)
-    assert all(text[one.begin : one.stop] == one.text for one in found)
+    assert all(text[span.begin : span.stop] == span.text for span in found)
     assert all(one.stop <= other.begin for one, other in pairwise(found))
 
 
@@ -55,8 +55,8 @@ def test_a_known_name_gives_its_entity_and_kind() -> None:
 
 def test_the_first_word_of_a_sentence_is_a_name_if_known_but_never_a_misspelling() -> None:
     heron = Entity("e1", "Heron")
-    assert [one.entity for one in entities("Heron is late.", Dictionary([heron]))] == [heron]
+    assert [entity.entity for entity in entities("Heron is late.", Dictionary([heron]))] == [heron]
     assert entities("Herron is late.", Dictionary([heron])) == []
-    assert [one.entity for one in entities("We like Herron.", Dictionary([Entity("e2", "Herrons")]))] == [
+    assert [entity.entity for entity in entities("We like Herron.", Dictionary([Entity("e2", "Herrons")]))] == [
         Entity("e2", "Herrons")
     ]

@@ -26,7 +26,10 @@ AT = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)  # a Monday
     ],
 )  # fmt: skip
 def test_dates_are_relative_to_when_the_text_was_said(text: str, expected: list[tuple[str, str, str]]) -> None:
-    found = [(one.text, one.start.date().isoformat(), one.end.date().isoformat()) for one in mentions(text, AT)]
+    found = [
+        (mention.text, mention.start.date().isoformat(), mention.end.date().isoformat())
+        for mention in mentions(text, AT)
+    ]
     assert found == expected
 
 

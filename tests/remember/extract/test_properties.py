@@ -23,13 +23,13 @@ TALK = st.lists(st.sampled_from(WORDS), max_size=25).map(" ".join) | st.text(max
 
 @given(TALK, st.none() | st.sampled_from(["Me", "Anna"]))
 def test_statements_quote_the_text_and_take_their_objects_from_it(text: str, speaker: str | None) -> None:
-    for one in statements(text, speaker=speaker, at=AT):
-        assert one.quote and one.quote in text
-        assert one.fact.object in text and one.fact.object.strip() == one.fact.object
-        assert 1 <= len(one.fact.object.split()) <= 6
-        assert one.fact.subject and one.fact.relation == one.fact.relation.lower()
-        assert one.since is None or one.since <= AT
-        assert one.until is None or one.until <= AT
+    for statement in statements(text, speaker=speaker, at=AT):
+        assert statement.quote and statement.quote in text
+        assert statement.fact.object in text and statement.fact.object.strip() == statement.fact.object
+        assert 1 <= len(statement.fact.object.split()) <= 6
+        assert statement.fact.subject and statement.fact.relation == statement.fact.relation.lower()
+        assert statement.since is None or statement.since <= AT
+        assert statement.until is None or statement.until <= AT
 
 
 @given(TALK)
@@ -42,9 +42,9 @@ def test_extraction_is_deterministic(text: str) -> None:
 @example("since ` ` May")
 def test_every_entity_and_mention_is_in_the_text(text: str) -> None:
     found = entities(text, Dictionary([Entity("1", "Anna Berg", kind="person"), Entity("2", "@bob")]))
-    assert all(text[one.begin : one.stop] == one.text and one.kind for one in found)
+    assert all(text[span.begin : span.stop] == span.text and span.kind for span in found)
     assert all(one.stop <= other.begin for one, other in pairwise(found))
-    assert all(one.text in text and one.start < one.end for one in mentions(text, AT))
+    assert all(mention.text in text and mention.start < mention.end for mention in mentions(text, AT))
 
 
 @given(st.lists(st.sampled_from(PLAIN), max_size=6))

@@ -26,7 +26,7 @@ def test_the_error_names_the_missing_model() -> None:
 @pytest.mark.skipif(find_spec("spacy") is None or find_spec(MODEL) is None, reason="the model is not installed")
 def test_the_model_adds_kinds_to_what_the_rules_find() -> None:
     found = SpacyModel().entities("I met Frodo Baggins in Hobbiton, see ABC-123.")
-    assert {one.text: one.kind for one in found} == {
+    assert {span.text: span.kind for span in found} == {
         "Frodo Baggins": "person",
         "Hobbiton": "place",
         "ABC-123": "ticket",

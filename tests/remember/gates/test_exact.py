@@ -52,6 +52,6 @@ def test_other_metadata_under_its_key_is_a_new_version(engine: memorist.Engine) 
     assert [put("dark", EXACT).outcome, put("dark", EXACT).outcome] == [Outcome.KEPT, Outcome.KNOWN]
     changed = put("light", EXACT)
     assert (changed.outcome, changed.version, changed.metadata) == (Outcome.MERGED, 2, {"colour": "light"})
-    assert [one.metadata["colour"] for one in engine.history(changed.id)] == ["light", "dark"]
+    assert [version.metadata["colour"] for version in engine.history(changed.id)] == ["light", "dark"]
     assert put("blue").outcome is Outcome.KNOWN  # without the flag, the same text is the same memory
     assert engine.get(changed.id) == changed.memory

@@ -62,7 +62,7 @@ def test_a_skipped_repeat_can_be_written_after_all_and_then_passes() -> None:
 def test_repeats_within_one_batch_are_seen() -> None:
     world = Guarded()
     batch = [record(text, START, source=source) for text, source in ((DOG, "a"), (DOG, "b"))]
-    assert [one.text for one in world.keep_all(batch)] == [DOG, DOG]
+    assert [kept.text for kept in world.keep_all(batch)] == [DOG, DOG]
     assert world.texts() == [DOG]
 
 

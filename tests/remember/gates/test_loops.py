@@ -57,7 +57,7 @@ def test_one_line_of_a_context_is_not_kept_again_unless_it_says_more(recipe: str
     with opened(embedder=FakeEmbedder()) as engine:
         told(engine)
         found = engine.recall(QUESTION, recipe=recipe, track=False).context
-        line = next(one for one in found.split("\n") if "geese" in one)
+        line = next(part for part in found.split("\n") if "geese" in part)
         assert engine.remember(line).outcome is Outcome.WITHHELD
         assert engine.remember(f"{line}\nThey were sold at the market last Sunday.").outcome is Outcome.KEPT
 

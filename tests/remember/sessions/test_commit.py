@@ -365,8 +365,8 @@ def test_intents_that_mean_the_same_become_one(
     assert len(world.all(Kind.PROCEDURAL)) == 2
     linked = [
         link.target
-        for one in world.all(Kind.PROCEDURAL)
-        for link in world.store.links([one.id])
+        for memory in world.all(Kind.PROCEDURAL)
+        for link in world.store.links([memory.id])
         if link.relation == HIERARCHY
     ]
     assert linked == [known[0].id, known[-1].id]
@@ -432,7 +432,7 @@ def test_every_step_has_one_subgoal_and_one_reward_wherever_commits_fall(parts: 
     steps = world.all(Kind.EPISODIC)
     assert [step.origin.position for step in steps] == list(range(1, sum(map(len, parts)) + 1))
     assert all(count == 1 for count, _ in rewards(steps))
-    subgoals = {one.id: one.metadata["steps"] for one in world.all(Kind.SUBGOAL)}
+    subgoals = {memory.id: memory.metadata["steps"] for memory in world.all(Kind.SUBGOAL)}
     above = {link.source: link.target for link in world.store.links(list(subgoals)) if link.relation == HIERARCHY}
     assert above.keys() == {step.id for step in steps}
     for step in steps:

@@ -33,7 +33,7 @@ def opened(path: Path) -> memorist.Engine:
 
 
 def learnt(world: World) -> list[str]:
-    return [one.text for one in world.all(Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.INTENT, Kind.TAG)]
+    return [memory.text for memory in world.all(Kind.SEMANTIC, Kind.PROCEDURAL, Kind.SUBGOAL, Kind.INTENT, Kind.TAG)]
 
 
 def test_a_discarded_step_leaves_nothing_but_the_goal() -> None:
@@ -42,7 +42,7 @@ def test_a_discarded_step_leaves_nothing_but_the_goal() -> None:
     told = len(world.all()) - 1
     receipt = session.discard()
     assert len(receipt.forgotten) == told > 2
-    assert [one.text for one in world.all()] == [session.goal]
+    assert [memory.text for memory in world.all()] == [session.goal]
     run = run_of(world.store, "run")
     assert run is not None and (run.state, run.steps, run.learnt) == ("closed", told // 2, told // 2)
     assert world.store.jobs() == []
@@ -66,15 +66,17 @@ def test_what_was_committed_stays_as_it_was() -> None:
     session.step("The moon is made of cheese.", "eat it", 1.0)
     session.discard()
     memories, links, jobs = world.snapshot()
-    runs = {one.id for one in world.runs()}
-    assert [one for one in memories if one.id not in runs] == [one for one in before[0] if one.id not in runs]
+    runs = {memory.id for memory in world.runs()}
+    assert [memory for memory in memories if memory.id not in runs] == [
+        memory for memory in before[0] if memory.id not in runs
+    ]
     assert (set(links), jobs) == (set(before[1]), before[2])
 
 
 def test_an_unknown_or_forgotten_session_is_refused() -> None:
     world = World()
     session = world.play()
-    world.store.delete([one.id for one in world.runs()])
+    world.store.delete([memory.id for memory in world.runs()])
     with pytest.raises(NotFound, match="'run'"):
         session.discard()
 
@@ -92,7 +94,7 @@ def test_a_commit_that_reads_while_the_steps_are_discarded_learns_nothing(monkey
     monkeypatch.setattr(SessionRules, "annotate", slowly)
     done = session.commit()
     assert (done.state, done.steps, done.memories) == ("closed", 0, ())
-    assert [one.text for one in world.all()] == [session.goal] and world.store.jobs() == []
+    assert [memory.text for memory in world.all()] == [session.goal] and world.store.jobs() == []
 
 
 def test_a_discard_that_comes_after_a_commit_inside_the_write_erases_nothing() -> None:
@@ -116,20 +118,20 @@ def test_a_note_loses_the_lines_about_a_discarded_step(tmp_path: Path) -> None:
         dated = replace(step.memory, times=replace(step.times, valid_from=early, ingested_at=early))
         engine.store.put(Batch(revised=[dated]))
         engine.consolidate()
-        assert any("zebra" in one.text for one in engine.list(kinds="note").items)
+        assert any("zebra" in memory.text for memory in engine.list(kinds="note").items)
         receipt = session.discard()
-        assert not any("zebra" in one.text for one in engine.list(include_expired=True).items)
+        assert not any("zebra" in memory.text for memory in engine.list(include_expired=True).items)
         assert len(receipt.forgotten) > 2 and not receipt.pending
-    files = [one for one in tmp_path.rglob("*") if one.is_file()]
-    assert files and not [one for one in files if b"zebra" in one.read_bytes()]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert files and not [file for file in files if b"zebra" in file.read_bytes()]
 
 
 def consistent(engine: memorist.Engine, id: str) -> None:
     """Either every step is there and was learnt from, or none is and nothing was learnt."""
-    steps = [one for one in engine.list(kinds="episodic").items if one.origin.session == id]
-    lessons = [one for one in engine.list(kinds="subgoal").items if one.origin.session == id]
+    steps = [memory for memory in engine.list(kinds="episodic").items if memory.origin.session == id]
+    lessons = [memory for memory in engine.list(kinds="subgoal").items if memory.origin.session == id]
     assert (len(steps), bool(lessons)) in ((len(STEPS), True), (0, False)), (steps, lessons)
-    assert [one for one in engine.jobs() if one.subject == id] == []
+    assert [job for job in engine.jobs() if job.subject == id] == []
 
 
 def test_a_commit_and_a_discard_in_two_threads_never_mix(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_each_step_comes_from_a_source_of_its_own_and_not_from_its_session() -> 
     step, later = session.step("A customer.", "greet her"), session.step("", "wait")
     (run,) = world.runs()
     assert (run.text, run.origin.key, run.metadata["state"]) == ("Sell lamps.", "session/shop", "open")
-    first, second = (one for one in world.all(Kind.SOURCE) if one != run)
+    first, second = (memory for memory in world.all(Kind.SOURCE) if memory != run)
     assert (first.text, first.origin.key) == ("A customer.", "source/step/1/session/shop")
     assert second.text == later.text == "Action: wait"  # nothing was observed: the action is all there is
     assert world.store.links([step.id, later.id, run.id]) == [
@@ -151,7 +151,9 @@ def test_a_step_is_kept_without_its_vector_while_the_embedder_is_away() -> None:
     assert session.commit().state == "failed"
     embedder.away = False
     assert session.commit().state == "closed"
-    everyone = [one.id for one in (*world.runs(), *world.all(*(kind for kind in Kind if kind is not Kind.SOURCE)))]
+    everyone = [
+        memory.id for memory in (*world.runs(), *world.all(*(kind for kind in Kind if kind is not Kind.SOURCE)))
+    ]
     assert world.store.embedded(everyone) == set(everyone)
 
 

@@ -60,7 +60,7 @@ def test_anything_else_tells_nothing(observed: str) -> None:
 
 def test_a_step_is_judged_by_what_is_observed_next() -> None:
     turns = [AgentStep("ready", "run it"), AgentStep("it failed", "run it again"), AgentStep("it worked", "go home")]
-    assert [one.reward for one in RULES.annotate("", turns)] == [FAILED, WORKED, None]
+    assert [annotation.reward for annotation in RULES.annotate("", turns)] == [FAILED, WORKED, None]
 
 
 def test_a_last_look_without_an_action_tells_how_it_ended() -> None:
@@ -77,8 +77,10 @@ def test_a_given_reward_stands() -> None:
 
 def test_the_recorded_run_has_two_subgoals_and_its_rewards() -> None:
     read = RULES.annotate(GOAL, TURNS)
-    assert [one.subgoal for one in read] == [FIND] * (FIRST_OF_RAISE - 1) + [RAISE] * (21 - FIRST_OF_RAISE)
-    assert tuple(0.5 if one.reward is None else one.reward for one in read) == REWARDS_BY_RULES
+    assert [annotation.subgoal for annotation in read] == [FIND] * (FIRST_OF_RAISE - 1) + [RAISE] * (
+        21 - FIRST_OF_RAISE
+    )
+    assert tuple(0.5 if annotation.reward is None else annotation.reward for annotation in read) == REWARDS_BY_RULES
     assert read[0].state == "A message from Bo: the nightly sync stopped again."
 
 
@@ -127,7 +129,7 @@ def test_statements_name_something_and_are_neither_questions_nor_guesses() -> No
         "It is nice here. Bo restarted Heron at noon. Running: 3 4 5 6 7 8"
     )
     found = statements([AgentStep(seen, "The action 5 is ignored.")])
-    assert [(one.text, one.confidence) for one in found] == [
+    assert [(proposition.text, proposition.confidence) for proposition in found] == [
         ("The port of Heron is 8080.", STATED),
         ("Bo restarted Heron at noon.", REPORTED),
     ]
@@ -137,7 +139,7 @@ def test_statements_name_something_and_are_neither_questions_nor_guesses() -> No
 def test_the_surest_statements_are_kept_in_their_order() -> None:
     told = [AgentStep(f"Bo moved box {number} away.", "") for number in range(MOST)]
     stated = [AgentStep(f"Box {number} is in Oslo.", "") for number in range(3)]
-    found = [one.text for one in statements([*told, *stated])]
+    found = [statement.text for statement in statements([*told, *stated])]
     assert found == [turn.observation for turn in (*told[:2], *stated)]
 
 
@@ -165,7 +167,7 @@ def test_rules_read_anything_and_always_alike(turns: list[AgentStep], goal: str)
     read = RULES.annotate(goal, turns)
     assert len(read) == len(turns)
     assert read == RULES.annotate(goal, turns)
-    assert all(one.reward is None or 0 <= one.reward <= 1 for one in read)
+    assert all(annotation.reward is None or 0 <= annotation.reward <= 1 for annotation in read)
     assert len(RULES.propositions(goal, "", turns)) <= MOST
     if turns:
         assert len(RULES.instructions(goal, read[0].subgoal, turns)) <= 1

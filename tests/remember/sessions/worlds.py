@@ -54,7 +54,7 @@ class World:
 
     def runs(self) -> list[Memory]:
         """The memories of the sessions themselves, which are sources that no step is linked to."""
-        return [one for one in self.all(Kind.SOURCE) if (one.origin.key or "").startswith("session/")]
+        return [memory for memory in self.all(Kind.SOURCE) if (memory.origin.key or "").startswith("session/")]
 
     def one(self, kind: Kind, text: str) -> Memory:
         """The only memory of a kind whose text contains this."""

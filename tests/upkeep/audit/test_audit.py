@@ -93,7 +93,7 @@ def test_a_retired_duplicate_is_still_in_its_history_and_in_no_listing_of_today(
     first, second = said(HOUSE, source="notes"), said(HOUSE, days=3, source="mail")
     store = holding(first, second)
     apply_fixes(audit(store, NOW), store)
-    assert [one.id for one in store.scan(Filter(as_of=NOW, known_at=NOW), 10).items] == [first.id]
+    assert [memory.id for memory in store.scan(Filter(as_of=NOW, known_at=NOW), 10).items] == [first.id]
     assert store.get([second.id])[second.id].superseded_by == first.id
 
 

@@ -62,7 +62,7 @@ def test_a_wrong_fact_is_found_retired_and_brought_back(subject: str, relation: 
         fixed = engine.audit(fix=True)
         (entry,) = fixed.fixed.values()
         assert not engine.audit().findings
-        assert [one.text for one in engine.list().items] == [text]
+        assert [memory.text for memory in engine.list().items] == [text]
         engine.undo(entry)
         assert engine.audit().findings == (finding,)
 
@@ -88,7 +88,7 @@ def test_two_current_values_are_reported_and_the_older_stays_ended_when_the_slot
         assert finding.reason.startswith("Alice lives_in Oslo, and since 2024-02-01 Lund: ")
         engine.audit(fix=True)
         engine.remember("Alice lives in Lund, by the park.", at="2024-03-01")
-        current = [one.fact for one in engine.list().items if one.fact]
+        current = [memory.fact for memory in engine.list().items if memory.fact]
     assert current == [Fact("Alice", "lives_in", "Lund")]
 
 

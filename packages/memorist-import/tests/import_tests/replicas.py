@@ -78,7 +78,7 @@ def meet(replicas: Sequence[Replica], order: random.Random | None = None) -> Non
         if order is not None:
             order.shuffle(some)
         moved = [replica.sync() for replica in some]
-        if not any(one.came or one.went for one in moved):
+        if not any(synced.came or synced.went for synced in moved):
             return
     raise AssertionError(f"Replicas go on changing: {moved}")
 
@@ -138,7 +138,7 @@ def live(replica: Replica, dice: random.Random, steps: int) -> None:
 
 def holding(folder: Path, text: str) -> list[str]:
     """The files in a folder that hold a text."""
-    return [one.name for one in folder.rglob("*") if one.is_file() and text.encode() in one.read_bytes()]
+    return [path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
 
 
 def agree(*replicas: Replica) -> None:
