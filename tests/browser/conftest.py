@@ -70,5 +70,5 @@ def grave(page: Any) -> list[str]:
     """What axe finds on a page that keeps somebody from using it."""
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
-    serious = [one for one in found["violations"] if one["impact"] in ("serious", "critical")]
-    return [f"{one['id']}: {', '.join(node['html'] for node in one['nodes'])}" for one in serious]
+    serious = [violation for violation in found["violations"] if violation["impact"] in ("serious", "critical")]
+    return [f"{violation['id']}: {', '.join(node['html'] for node in violation['nodes'])}" for violation in serious]

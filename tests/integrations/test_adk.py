@@ -44,7 +44,7 @@ def session(*events: Event, user: str = "ann", id: str = "one") -> Session:
 
 def found(service: BaseMemoryService, query: str, **who: str) -> list[tuple[str | None, str | None]]:
     response = asyncio.run(service.search_memory(**{**ANN, **who}, query=query))
-    return [(one.author, (one.content.parts or [])[0].text) for one in response.memories]
+    return [(memory.author, (memory.content.parts or [])[0].text) for memory in response.memories]
 
 
 ANSWER_TEXT = "Heron is a fine name for a boat."
@@ -70,7 +70,9 @@ def test_a_session_that_grows_is_added_again_without_repeats(service: BaseMemory
 def test_what_was_deleted_does_not_come_back_with_its_session(service: BaseMemoryService) -> None:
     asyncio.run(service.add_session_to_memory(session(SAILS, ANSWER)))
     (entry,) = (
-        one for one in asyncio.run(service.search_memory(**ANN, query="boat Heron")).memories if one.author == "user"
+        memory
+        for memory in asyncio.run(service.search_memory(**ANN, query="boat Heron")).memories
+        if memory.author == "user"
     )
     asyncio.run(service.delete_memory(app_name="demo", user_id="ben", memory_id=entry.id))
     assert len(found(service, "boat Heron")) == 2
@@ -93,7 +95,7 @@ def test_subagents_partial_answers_thoughts_and_calls_are_left_out(memory: memor
         Event(id="5", author="clerk", content=types.Content(role="model", parts=[call, thought])),
     ]
     asyncio.run(MemoristMemoryService(memory).add_session_to_memory(session(*events)))
-    assert [one.text for one in memory.list().items] == ["My boat is called Heron."]
+    assert [row.text for row in memory.list().items] == ["My boat is called Heron."]
     asyncio.run(MemoristMemoryService(memory, keep=lambda _: True).add_session_to_memory(session(*events)))
     assert len(memory.list().items) == 3
 

@@ -38,7 +38,7 @@ def test_a_note_is_found_by_a_plain_recall_and_edits_are_its_versions(
     (item,) = memory.recall("When does Ann sail?").items
     assert item.memory.text == "Ann sails on Saturdays.\n"
     assert item.memory.origin.source == "/memories/ann.md"
-    assert [one.text for one in memory.history(item.memory.id)] == [
+    assert [version.text for version in memory.history(item.memory.id)] == [
         "Ann sails on Saturdays.\n",
         "Ann sails on Sundays.\n",
     ]
@@ -98,7 +98,7 @@ def test_a_folder_is_moved_and_deleted_as_a_whole(tool: MemoristMemoryTool, memo
     for name in ("a/x.md", "a/b/y.md", "ab.md"):
         call(tool, "create", path=f"/memories/{name}", file_text=name)
     call(tool, "rename", old_path="/memories/a", new_path="/memories/z")
-    assert {one.origin.key: one.text for one in memory.list().items} == {
+    assert {row.origin.key: row.text for row in memory.list().items} == {
         "/memories/ab.md": "ab.md",
         "/memories/z/x.md": "a/x.md",
         "/memories/z/b/y.md": "a/b/y.md",
@@ -106,7 +106,7 @@ def test_a_folder_is_moved_and_deleted_as_a_whole(tool: MemoristMemoryTool, memo
     with pytest.raises(ToolError, match="into itself"):
         call(tool, "rename", old_path="/memories/z", new_path="/memories/z/z")
     call(tool, "delete", path="/memories/z")
-    assert [one.text for one in memory.list().items] == ["ab.md"]
+    assert [row.text for row in memory.list().items] == ["ab.md"]
 
 
 def test_a_file_is_no_folder(tool: MemoristMemoryTool) -> None:
@@ -123,7 +123,7 @@ def test_each_scope_has_files_of_its_own_and_other_memories_are_left_alone(memor
     call(ann, "create", path="/memories/a", file_text="Ann's file")
     call(ben, "create", path="/memories/a", file_text="Ben's file")
     ann.clear_all_memory()
-    assert {one.text for one in memory.list().items} == {"Ann likes tea.", "Ben's file"}
+    assert {row.text for row in memory.list().items} == {"Ann likes tea.", "Ben's file"}
 
 
 def test_a_secret_is_masked_and_one_in_a_name_is_refused(tool: MemoristMemoryTool, memory: memorist.Engine) -> None:

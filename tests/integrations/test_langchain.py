@@ -55,7 +55,7 @@ def test_a_document_tells_where_a_memory_comes_from_and_how_well_it_fits(memory:
 
 def test_options_of_recall_narrow_the_search(memory: memorist.Engine) -> None:
     pages = MemoristRetriever(memory, options={"where": {"metadata.page": 3}})
-    assert [one.metadata["source"] for one in pages.invoke("When does the importer run?")] == ["wiki.md"]
+    assert [document.metadata["source"] for document in pages.invoke("When does the importer run?")] == ["wiki.md"]
     assert pages.invoke("When does the importer run?", where={"metadata.page": 4}) == []
     with pytest.raises(InvalidInput, match="unknown"):
         MemoristRetriever(memory, options={"unknown": 1}).invoke(QUESTION)

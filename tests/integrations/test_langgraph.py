@@ -32,7 +32,7 @@ ANN = ("users", "ann")
 
 def letters(texts: list[str]) -> list[list[float]]:
     """An embedding that two people can compute by hand: how often each letter occurs, and something for the rest."""
-    return [[text.count(one) for one in string.ascii_lowercase] + [1.0] for text in texts]
+    return [[text.count(letter) for letter in string.ascii_lowercase] + [1.0] for text in texts]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,7 @@ def test_an_item_is_a_memory_that_a_plain_recall_finds(store: MemoristStore) -> 
     (found,) = store.memory.recall("Where did Ann move?", scope="users.ann").items[:1]
     assert "Ann moved to Stockholm." in found.memory.text
     assert store.memory.list(where={"metadata.since": {"gte": 2020}}).items[0].id == found.memory.id
-    assert {one.scope for one in store.memory.list(scope="users.*", where={"source": "langgraph"}).items} == {
+    assert {memory.scope for memory in store.memory.list(scope="users.*", where={"source": "langgraph"}).items} == {
         "users.ann",
         "users.ben",
     }
@@ -71,7 +71,7 @@ def test_a_put_is_the_next_version_and_a_delete_erases_them_all(store: MemoristS
     for city in ("Oslo", "Bergen", "Bergen"):
         store.put(ANN, "home", {"city": city})
     id = store.memory.list(where={"source": "langgraph"}).items[0].id
-    assert [one.version for one in store.memory.history(id)] == [3, 2, 1]
+    assert [version.version for version in store.memory.history(id)] == [3, 2, 1]
     store.delete(ANN, "home")
     assert store.get(ANN, "home") is None
     with pytest.raises(NotFound):
@@ -137,7 +137,7 @@ def test_a_value_that_is_not_json_is_refused(store: MemoristStore, value: Any) -
 def test_any_label_is_a_place_of_its_own(store: MemoristStore, label: str) -> None:
     store.put((label, "x"), "k", {"v": 1})
     store.put((f"{label}y", "x"), "k", {"v": 2})
-    assert [(one.namespace, one.key) for one in store.search((label,))] == [((label, "x"), "k")]
+    assert [(item.namespace, item.key) for item in store.search((label,))] == [((label, "x"), "k")]
     assert (label, "x") in store.list_namespaces()
 
 
@@ -177,7 +177,7 @@ def test_an_expired_item_is_gone_at_once_and_swept_later(store: MemoristStore) -
     store.put(ANN, "long", {"text": "here to stay"}, ttl=60)
     store.put(ANN, "for ever", {"text": "always"})
     assert store.get(ANN, "short") is None
-    assert [one.key for one in store.search(ANN, query="gone in a moment")] == ["long", "for ever"]
+    assert [item.key for item in store.search(ANN, query="gone in a moment")] == ["long", "for ever"]
     assert store.sweep_ttl() == 1
     assert store.sweep_ttl() == 0
     store.put(ANN, "short", {"text": "back"})
@@ -236,12 +236,12 @@ def test_fields_and_unindexed_items(tmp_path: Path) -> None:
         store.put(ANN, "two", {"title": "aaa", "notes": [{"text": "bbb"}, {"text": "ccc"}], "other": "ddd"})
         store.put(ANN, "one", {"title": "abc"})
         store.put(ANN, "none", {"title": "ccc"}, index=False)
-        assert [one.key for one in store.search(ANN, query="ccc")] == ["two", "one", "none"]
-        assert [round(one.score or -1, 2) for one in store.search(ANN, query="ccc")] == [1.0, 0.63, -1]
+        assert [item.key for item in store.search(ANN, query="ccc")] == ["two", "one", "none"]
+        assert [round(item.score or -1, 2) for item in store.search(ANN, query="ccc")] == [1.0, 0.63, -1]
         assert store.memory.list(scope="users.ann", where={"text": {"contains": "ddd"}}).items == ()
         store.put(ANN, "two", {"title": "aaa"})  # the parts of the earlier put go
-        assert [one.key for one in store.search(ANN, query="ccc", limit=1)] == ["one"]
-        assert sorted(one.text for one in store.memory.list(kinds="semantic").items) == [
+        assert [item.key for item in store.search(ANN, query="ccc", limit=1)] == ["one"]
+        assert sorted(memory.text for memory in store.memory.list(kinds="semantic").items) == [
             "aaa",
             "abc",
             "users/ann: none",
@@ -370,12 +370,12 @@ def _comparable(result: Any) -> Any:
         return result and (result.namespace, result.key, json.dumps(result.value, sort_keys=True))
     if result and isinstance(result[0], tuple):
         return result
-    scores = [one.score for one in result if one.score is not None]
+    scores = [item.score for item in result if item.score is not None]
     assert scores == sorted(scores, reverse=True)
-    return sorted(_comparable(one) for one in result)
+    return sorted(_comparable(item) for item in result)
 
 
 def _scores(result: Any) -> list[float | None]:
     """The scores of items, in the order of their keys."""
     items = result if isinstance(result, list) and result and not isinstance(result[0], tuple) else []
-    return [getattr(one, "score", None) for one in sorted(items, key=_comparable)]
+    return [getattr(item, "score", None) for item in sorted(items, key=_comparable)]

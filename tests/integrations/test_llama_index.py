@@ -64,10 +64,10 @@ def test_the_framework_ships_no_tests_of_its_memory() -> None:
 def test_messages_that_leave_the_window_are_kept_verbatim(engine: memorist.Engine) -> None:
     asyncio.run(talk(MemoristMemoryBlock(engine, scope="user:ann"), TALK))
     kept = engine.list(where={"session": "monday"}).items
-    assert [one.text for one in kept[:2]] == [TALK[0][1], TALK[1][1]]
-    assert [(one.origin.speaker, one.worth.trust) for one in kept[:2]] == [("user", 3), ("assistant", 2)]
-    assert [(one.origin.session, one.origin.position) for one in kept[:2]] == [("monday", 0), ("monday", 1)]
-    assert {one.scope for one in kept} == {"user:ann"}
+    assert [memory.text for memory in kept[:2]] == [TALK[0][1], TALK[1][1]]
+    assert [(memory.origin.speaker, memory.worth.trust) for memory in kept[:2]] == [("user", 3), ("assistant", 2)]
+    assert [(memory.origin.session, memory.origin.position) for memory in kept[:2]] == [("monday", 0), ("monday", 1)]
+    assert {memory.scope for memory in kept} == {"user:ann"}
     assert len(kept) < len(TALK)  # the rest is still in the window
 
 
@@ -87,9 +87,9 @@ def test_nothing_is_inserted_when_nothing_answers(engine: memorist.Engine) -> No
 def test_tools_and_system_prompts_are_kept_only_if_asked_for(engine: memorist.Engine) -> None:
     messages = [ChatMessage(role=role, content=f"said by {role}") for role in ("system", "tool", "user")]
     asyncio.run(MemoristMemoryBlock(engine).aput(messages))
-    assert [one.text for one in engine.list().items] == ["said by user"]
+    assert [memory.text for memory in engine.list().items] == ["said by user"]
     asyncio.run(MemoristMemoryBlock(engine, roles=("tool",)).aput(messages))
-    assert [one.text for one in engine.list().items] == ["said by user", "said by tool"]
+    assert [memory.text for memory in engine.list().items] == ["said by user", "said by tool"]
 
 
 def test_another_session_recalls_it_too_and_another_scope_does_not(engine: memorist.Engine) -> None:

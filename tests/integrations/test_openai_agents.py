@@ -62,7 +62,7 @@ def test_a_plain_recall_finds_what_was_said_but_no_calls(memory: memorist.Engine
     assert best.memory.text == "Ann sails on Sundays."
     assert (best.memory.origin.speaker, best.memory.origin.session, best.memory.scope) == ("user", "one", "user:ann")
     assert not [item for item in memory.recall("weather call Leeds").items if "function_call" in item.memory.text]
-    (told,) = (one for one in memory.list().items if one.origin.speaker == "tool")
+    (told,) = (row for row in memory.list().items if row.origin.speaker == "tool")
     assert told.worth.trust == 0
 
 
@@ -115,10 +115,10 @@ def test_two_processes_write_to_one_session(tmp_path: Path, memory: memorist.Eng
     context = multiprocessing.get_context("spawn")
     place = str(tmp_path / "agent.db")
     both = [context.Process(target=_add_from_another_process, args=(place, name)) for name in ("ann", "ben")]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join()
+    for process in both:
+        process.start()
+    for process in both:
+        process.join()
     said = [item["content"] for item in asyncio.run(MemoristSession("one", memory).get_items())]
     for name in ("ann", "ben"):
         mine = [text for text in said if text.startswith(name)]

@@ -68,7 +68,7 @@ def test_every_page_has_an_example() -> None:
 
 
 def test_no_framework_is_imported_before_its_adapter() -> None:
-    code = "import sys, memorist.integrations; memorist.open; print(*{one.split('.')[0] for one in sys.modules})"
+    code = "import sys, memorist.integrations; memorist.open; print(*{name.split('.')[0] for name in sys.modules})"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     pinned = {re.split("[-=]", line)[0] for line in PINNED}  # langgraph, langchain, llama, …
     assert "langgraph" in pinned

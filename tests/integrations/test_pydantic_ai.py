@@ -171,7 +171,7 @@ def test_an_agent_with_the_memory_capability_writes_files_that_a_recall_finds(me
     def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         if any(isinstance(part, ToolReturnPart) for message in messages for part in message.parts):
             return ModelResponse(parts=[TextPart("Noted.")])
-        (tool,) = (one for one in info.function_tools if "write" in one.name)
+        (tool,) = (offered for offered in info.function_tools if "write" in offered.name)
         call = ToolCallPart(tool.name, {"content": "Ann's boat is called Heron."})
         return ModelResponse(parts=[call])
 

@@ -55,7 +55,7 @@ def test_messages_are_turns_of_a_session_and_a_retry_adds_nothing(memory: memori
     ]
     for _ in range(2):
         asyncio.run(store.add_messages(said, AddMessagesContext(sequence_numbers=[0, 1, 2, 3])))
-    turns = [(one.origin.speaker, one.origin.session, one.text, one.worth.trust) for one in memory.list().items]
+    turns = [(row.origin.speaker, row.origin.session, row.text, row.worth.trust) for row in memory.list().items]
     assert turns == [
         ("user", "one", "My boat is called Heron.", 3),
         ("assistant", "one", "A fine name.", 2),

@@ -112,7 +112,7 @@ def write_talks(folder: Path) -> None:
             questions.append({"_id": f"{owner}/q{number}", "text": text, "metadata": asked})
             judged.append(f"{owner}/q{number}\t{owner}/{number}\t1")
     for name, rows in (("corpus", texts), ("queries", questions)):
-        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows), encoding="utf-8")
+        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     (folder / "qrels.tsv").write_text("\n".join(judged) + "\n", encoding="utf-8")
 
 

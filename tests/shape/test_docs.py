@@ -52,7 +52,7 @@ def test_a_reader_can_run_the_pages_one_after_the_other_in_one_folder(tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("page", "code"), [one for one in blocks("py") if "integrations" not in one[0].parts], ids=name
+    ("page", "code"), [block for block in blocks("py") if "integrations" not in block[0].parts], ids=name
 )
 def test_examples_that_need_files_or_a_server_run_where_they_are(page: Path, code: str, tmp_path: Path) -> None:
     """Those of docs/integrations need the frameworks, and run with them."""

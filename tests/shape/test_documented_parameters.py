@@ -44,10 +44,10 @@ def values(recipe: Pipeline, path: str) -> list[object]:
     if path.startswith("nodes.params."):
         node, name = keys
         kinds = PARAMS if node == "KIND" else [node]
-        return [part.params_of(one)[name] for part in parts if isinstance(part, Nodes) for one in kinds]
+        return [part.params_of(kind)[name] for part in parts if isinstance(part, Nodes) for kind in kinds]
     found: list[Any] = [getattr(part, parameter) for part in parts]
     for key in keys:
-        found = [one[key] for one in found]
+        found = [value[key] for value in found]
     return found
 
 
@@ -57,7 +57,7 @@ def option_default(verb: str, name: str) -> object:
         assert name in RecallOptions.__annotations__ or name == "query"
         request = recall_request("", {}, NOW)
         return getattr(request if hasattr(request, name) else request.where, name, None)
-    known = {one.name: one.default for one in fields(Config)}
+    known = {field.name: field.default for field in fields(Config)}
     assert name in known | {"url": None}
     return known.get(name)
 
@@ -92,7 +92,7 @@ def test_documented_parameters_are_set_as_the_page_says(name: str) -> None:
                 defaults = values(recipe, path)
                 assert defaults, f"{documented}: {name} has no {path}"
             wanted = ours if not re.fullmatch(r"-?[\d.]+", ours) else f"{float(ours):g}"
-            assert {shown(one) for one in defaults} == {wanted}, f"{documented}: {path}"
+            assert {shown(default) for default in defaults} == {wanted}, f"{documented}: {path}"
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -101,7 +101,7 @@ def test_a_name_of_the_document_sets_what_its_row_says(name: str) -> None:
     told = {word: settings for documented, settings, _ in rows(name) for word in re.findall(r"`([^`]+)`", documented)}
     for documented, parameters in recipe.names.items():
         assert set(parameters) == set(told[documented])
-        (value,) = {json.loads(shown(one)) for path in parameters for one in values(recipe, path)}
+        (value,) = {json.loads(shown(given_value)) for path in parameters for given_value in values(recipe, path)}
         assert with_settings(recipe, {documented: 2 * value}) == with_settings(
             recipe, dict.fromkeys(parameters, 2 * value)
         )
@@ -117,6 +117,6 @@ def another(value: Any) -> Any:
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_setting_is_written_as_in_the_table(name: str) -> None:
     recipe, paths = RECIPES[name], [path for _, settings, _ in rows(name) for path in settings]
-    for path in (one.replace("KIND", "semantic") for one in paths if not OPTION.fullmatch(one)):
+    for path in (file.replace("KIND", "semantic") for file in paths if not OPTION.fullmatch(file)):
         wanted = [another(value) for value in values(recipe, path)]
         assert values(with_settings(recipe, {path: wanted[0]}), path) == wanted, path

@@ -94,7 +94,7 @@ def test_what_was_measured_is_kept_with_its_commit(kept: ModuleType) -> None:
 
 def test_parameters_and_constants_in_the_explanations_are_those_of_the_code() -> None:
     """`part.parameter = value`, or `parameter = value` in the row of a part; `module.CONSTANT = value` for the rest."""
-    shown = [(page, *one) for page in EXPLAINED for one in stated(page.read_text(encoding="utf-8"))]
+    shown = [(page, *figure) for page in EXPLAINED for figure in stated(page.read_text(encoding="utf-8"))]
     assert len(shown) > 30
     for page, owner, name, value in shown:
         recipe = RECIPE_OF.get(page.stem, page.stem if page.stem in RECIPES else "memorist")
@@ -111,7 +111,7 @@ def stated(page: str) -> Iterator[tuple[str, str, object]]:
 
 
 def parameters(recipe: str, part: str, name: str) -> Iterator[object]:
-    return (getattr(one, name) for one in RECIPES[recipe].parts() if one.kind == part)
+    return (getattr(piece, name) for piece in RECIPES[recipe].parts() if piece.kind == part)
 
 
 def constants(module: str, name: str) -> Iterator[object]:

@@ -60,7 +60,7 @@ def test_workflows_may_only_read() -> None:
 
 def test_the_hooks_are_ours_alone() -> None:
     repos = loaded(ROOT / ".pre-commit-config.yaml")["repos"]
-    assert [one["repo"] for one in repos] == ["local"]
+    assert [repo["repo"] for repo in repos] == ["local"]
     for hook in repos[0]["hooks"]:
         program, *words = hook["entry"].split()
         assert hook["language"] == "system" and program.startswith(".venv/bin/")

@@ -142,11 +142,11 @@ def older(cluster: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_a_distributed_database_is_migrated(older: str) -> None:
     before = open_database(older).status()
     assert (len(before.migrated), len(before.distributed)) == (1, len(DISTRIBUTED))
-    assert open_database(older).migrate() == [one.name for one in database.MIGRATIONS[1:]]
+    assert open_database(older).migrate() == [migration.name for migration in database.MIGRATIONS[1:]]
     for space in SPACES:
         store = PostgresStore.open(older, space=space)
         store.put(Batch([memory("a book", id="book")]))
-        assert [one.id for one in store.by_text(["a book", "A lamp."])] == ["lamp", "book"]
+        assert [row.id for row in store.by_text(["a book", "A lamp."])] == ["lamp", "book"]
         store.close()
 
 

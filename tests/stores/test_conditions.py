@@ -104,7 +104,7 @@ FILTERS = st.builds(
         conditions=condition_of(where), max_classification=most, scopes=scopes and (), scope_prefixes=scopes or ()
     ).without(without),
     wheres | st.just({}),
-    st.sets(st.sampled_from([*(one.id for one in MEMORIES), "unknown"])),
+    st.sets(st.sampled_from([*(memory.id for memory in MEMORIES), "unknown"])),
     st.sampled_from([None, None, ("team/",), ("team/a/", "Te"), ("te%",), ("_",)]),
     st.integers(1, 3),
 )
@@ -124,18 +124,18 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 @settings(max_examples=40)
 @given(where=FILTERS, limit=st.integers(1, 150))
 def test_a_store_admits_what_the_filter_does(store: Store, where: Filter, limit: int) -> None:
-    admitted = [one.id for one in MEMORIES if where.admits(one)]
+    admitted = [memory.id for memory in MEMORIES if where.admits(memory)]
     assert {hit.id for hit in store.view().search_text("row", where, 1000)} == set(admitted)
     page, listed = store.scan(where, limit), list[str]()
     while page.cursor is not None:
         assert len(page.items) == limit
-        listed += [one.id for one in page.items]
+        listed += [memory.id for memory in page.items]
         page = store.scan(where, limit, page.cursor)
-    assert [*listed, *(one.id for one in page.items)] == admitted
+    assert [*listed, *(memory.id for memory in page.items)] == admitted
 
 
 @settings(max_examples=20)
 @given(where=FILTERS, most=st.integers(0, 3))
 def test_a_part_of_a_store_admits_what_the_filter_does_within_it(store: Store, where: Filter, most: int) -> None:
-    admitted = {one.id for one in MEMORIES if where.admits(one) and one.worth.classification <= most}
+    admitted = {memory.id for memory in MEMORIES if where.admits(memory) and memory.worth.classification <= most}
     assert {hit.id for hit in store.view().part(0, most).search_text("row", where, 1000)} == admitted

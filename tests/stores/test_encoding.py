@@ -45,7 +45,7 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def batch_of(*memories: Memory) -> Batch:
-    rows = EMBEDDER.embed([one.text for one in memories], purpose="memory")
+    rows = EMBEDDER.embed([memory.text for memory in memories], purpose="memory")
     return Batch(memories, {one.id: {"text": row} for one, row in zip(memories, rows, strict=True)})
 
 

@@ -80,11 +80,11 @@ def told(number: int, dice: random.Random) -> Memory:
 
 def write(store: SqliteStore, numbers: Sequence[int], dice: random.Random) -> None:
     memories = [told(number, dice) for number in numbers]
-    rows = EMBEDDER.embed([one.text for one in memories], purpose="memory")
+    rows = EMBEDDER.embed([memory.text for memory in memories], purpose="memory")
     vectors = {one.id: {"text": row} for one, row in zip(memories, rows, strict=True) if dice.random() < 0.8}
     names = [f"person{dice.randint(0, 9)}" for _ in memories]
     kinds = ("subject", "object", "mentions")
-    links = [Link(one.id, dice.choice(kinds), name) for one in memories for name in names[:3]]
+    links = [Link(memory.id, dice.choice(kinds), name) for memory in memories for name in names[:3]]
     store.put(Batch(memories, vectors, links, [Entity(name, name.title()) for name in set(names)]))
 
 
@@ -114,7 +114,7 @@ def built(store: SqliteStore) -> IndexView:
 def answers(view: IndexView) -> list[Any]:
     """Everything that a view is asked, to the last bit."""
     filters = [ALL, Filter(scopes=("work/*",)), Filter(kinds=("episodic",), topic="trip"), Filter(max_classification=1)]
-    conditioned = [Filter(conditions=condition_of(one)) for one in CONDITIONS]
+    conditioned = [Filter(conditions=condition_of(condition)) for condition in CONDITIONS]
     probes = EMBEDDER.embed(["lantern", "alice moved"], purpose="query")
     ids = [f"m{number}" for number in range(80)]
     found: list[Any] = [view.size, view.generation, view.embedding]
@@ -206,7 +206,7 @@ def test_a_recall_is_the_same_with_and_without_the_file(path: Path, monkeypatch:
     for _ in range(2):
         with Engine(SqliteStore.open(path), embedder=EMBEDDER, clock=FakeClock(), background=False) as engine:
             recalls = [engine.recall(asked) for asked in QUESTIONS[:5]]
-        found.append([[(one.memory.id, one.score) for one in recall.items] for recall in recalls])
+        found.append([[(item.memory.id, item.score) for item in recall.items] for recall in recalls])
         monkeypatch.setattr(IndexFile, "open", lambda self: None)
     assert found[0] == found[1] and any(found[0])
 
@@ -352,7 +352,7 @@ def test_a_restored_backup_is_not_searched_with_a_newer_file(path: Path, tmp_pat
 
 
 def forgotten_in(folder: Path, words: Sequence[str]) -> list[str]:
-    data = b"\n".join(one.read_bytes() for one in folder.rglob("*") if one.is_file())
+    data = b"\n".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
     return [word for word in words if word.encode() in data]
 
 
@@ -418,7 +418,7 @@ store.close()
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -signal.SIGKILL
     assert not file_of(path).exists()
     store = SqliteStore.open(path)
-    assert sorted(one.name for one in tmp_path.iterdir() if one.name.endswith(".parts")) == []
+    assert sorted(file.name for file in tmp_path.iterdir() if file.name.endswith(".parts")) == []
     assert_same(store)
     store.close()
 
@@ -446,7 +446,7 @@ def test_an_embedding_that_is_switched_is_not_searched_with_the_old_vectors(path
     finished(store)
     store.prepare("axes", 3)
     while lacking := store.without_vectors("axes", 10):
-        store.add_vectors("axes", lacking, {one.id: {"text": np.eye(3, dtype=np.float32)[0]} for one in lacking})
+        store.add_vectors("axes", lacking, {memory.id: {"text": np.eye(3, dtype=np.float32)[0]} for memory in lacking})
     assert store.switch("axes")
     store.close()
     again = SqliteStore.open(path)

@@ -33,7 +33,7 @@ def test_a_small_database_has_no_index_file(tmp_path: Path) -> None:
         store.put(Batch([memory(f"lantern {number}", id=f"m{number}")]))
         assert len(store.view().search_text("lantern", Filter(), 9)) == number + 1
         store.close()
-    assert [one.name for one in tmp_path.iterdir()] == ["small.db"]
+    assert [path.name for path in tmp_path.iterdir()] == ["small.db"]
 
 
 def test_without_a_cache_folder_there_is_no_file_and_forgetting_goes_on(tmp_path: Path) -> None:

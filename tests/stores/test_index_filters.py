@@ -58,11 +58,11 @@ def test_a_search_admits_what_the_filter_does(filters: st.SearchStrategy[Filter]
     world = data.draw(st.lists(memories, min_size=4, max_size=12, unique_by=lambda one: one.id))
     wheres = data.draw(st.lists(filters, min_size=4, max_size=12))
     made = Index()
-    made.apply([entry_of(one, {}) for one in world], (), generation=1)
+    made.apply([entry_of(memory, {}) for memory in world], (), generation=1)
     view = made.view()
     for where in wheres * 2:  # the second time from the cache
         found = {hit.id for hit in view.search_text("lamp", where, 100)}
-        assert found == {one.id for one in world if where.admits(one)}
+        assert found == {memory.id for memory in world if where.admits(memory)}
 
 
 def test_a_filter_is_applied_again_when_its_clock_passes_a_beginning_or_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +78,7 @@ def test_a_filter_is_applied_again_when_its_clock_passes_a_beginning_or_an_end(m
     short = Memory("short", "a lamp", Times(days[0], days[0], valid_to=days[2], expired_at=days[0]))
     late = Memory("late", "a lamp", Times(days[1], days[3]))
     made = Index()
-    made.apply([entry_of(one, {}) for one in (short, late)], (), generation=1)
+    made.apply([entry_of(memory, {}) for memory in (short, late)], (), generation=1)
 
     def found(as_of: datetime, known_at: datetime) -> list[str]:
         return [hit.id for hit in made.view().search_text("lamp", Filter(as_of=as_of, known_at=known_at), 9)]

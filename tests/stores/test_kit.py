@@ -47,10 +47,10 @@ def test_the_clock_moves_only_when_told() -> None:
 
 def test_the_sample_world_has_something_for_every_part() -> None:
     world = sample_world()
-    assert len({one.id for one in world}) == len(world) == 25
-    assert {one.kind for one in world} == set(Kind)
-    assert {one.worth.classification for one in world} == {1, 2, 3}
-    assert len({one.scope for one in world if one.scope.startswith("user:")}) == 2
+    assert len({memory.id for memory in world}) == len(world) == 25
+    assert {memory.kind for memory in world} == set(Kind)
+    assert {memory.worth.classification for memory in world} == {1, 2, 3}
+    assert len({memory.scope for memory in world if memory.scope.startswith("user:")}) == 2
     assert world == sample_world()
 
 

@@ -44,4 +44,4 @@ def test_a_memory_deleted_by_the_id_of_a_version_loses_only_that() -> None:
     store.put(Batch([memory(text, id="city") for text in ("Oslo", "Bergen")]))
     past = store.history("city")[1].id
     assert store.delete([past]) == [past]
-    assert [one.text for one in store.history("city")] == ["Bergen"]
+    assert [version.text for version in store.history("city")] == ["Bergen"]

@@ -36,7 +36,7 @@ def test_a_backup_is_an_ordinary_private_file_that_answers_like_the_space(engine
         made = engine.backup(tmp_path / "deep" / "copy.db")
         assert made.bytes == made.path.stat().st_size
         assert stat.S_IMODE(made.path.stat().st_mode) == 0o600
-        assert [one.name for one in made.path.parent.iterdir()] == ["copy.db"]
+        assert [path.name for path in made.path.parent.iterdir()] == ["copy.db"]
         with opened(SqliteStore.open(made.path)) as copy:
             assert copy.space == engine.space
             assert content(copy.store) == content(engine.store)
@@ -63,8 +63,8 @@ def test_a_backup_is_of_one_moment(engine: Engine, tmp_path: Path) -> None:
         finally:
             stop.set()
             writer.join()
-    for one in made:
-        with closing(SqliteStore.open(one.path)) as copy:
+    for backup in made:
+        with closing(SqliteStore.open(backup.path)) as copy:
             keys = {memory.origin.key or "" for memory in copy.scan(Filter(), 10**6).items}
         lefts = {key for key in keys if key.startswith("left/")}
         assert {key for key in keys if key.startswith("right/")} == {key.replace("left", "right") for key in lefts}
@@ -78,7 +78,7 @@ def test_it_is_restored_to_a_space_that_was_not_there(engine: Engine, postgres: 
         with opened(PostgresStore.open(postgres, space=there)) as restored:
             assert content(restored.store) == content(engine.store)
             assert answers(restored) == answers(engine)
-    assert {one.name for one in tmp_path.iterdir() if one.suffix == ".db"} == {"copy.db"}
+    assert {path.name for path in tmp_path.iterdir() if path.suffix == ".db"} == {"copy.db"}
 
 
 def test_a_space_with_other_memories_is_left_alone(engine: Engine, postgres: str, tmp_path: Path) -> None:

@@ -72,7 +72,11 @@ def test_many_that_open_an_empty_database_at_once_make_its_tables_once(empty: st
         store.put(Batch([memory("a lamp", id="lamp")]))
         store.close()
     status = open_database(empty).status()
-    assert (status.migrated, status.pending, status.spaces) == (tuple(one.name for one in MIGRATIONS), (), 3)
+    assert (status.migrated, status.pending, status.spaces) == (
+        tuple(migration.name for migration in MIGRATIONS),
+        (),
+        3,
+    )
 
 
 def test_looking_at_an_empty_database_changes_nothing(empty: str) -> None:
@@ -80,10 +84,10 @@ def test_looking_at_an_empty_database_changes_nothing(empty: str) -> None:
     before = looked.status()
     assert (before.migrated, before.spaces, before.pgvector) == ((), None, None)
     assert looked.status() == before
-    assert looked.migrate() == [one.name for one in MIGRATIONS]
+    assert looked.migrate() == [migration.name for migration in MIGRATIONS]
     assert looked.migrate() == []
     assert replace(looked.status(), pgvector=None) == replace(
-        before, migrated=tuple(one.name for one in MIGRATIONS), pending=(), spaces=0
+        before, migrated=tuple(migration.name for migration in MIGRATIONS), pending=(), spaces=0
     )
 
 
@@ -139,7 +143,7 @@ def test_a_migration_is_sent_statement_by_statement() -> None:
         "CREATE TABLE a (x INT)",
         "ALTER TABLE a\n  ADD y INT",
     ]
-    assert [len(statements(one.sql)) for one in MIGRATIONS[1:3]] == [2, 1]
+    assert [len(statements(migration.sql)) for migration in MIGRATIONS[1:3]] == [2, 1]
 
 
 @pytest.mark.parametrize(

@@ -114,11 +114,11 @@ def test_sixteen_processes_remember_supersede_and_forget_in_one_space(postgres: 
     assert (len(kept) >= 16, failed) == (True, set())
     with memorist.open(postgres, space=space, embedder="none") as engine:
         held = check_sound(engine)
-        assert {one.origin.key for one in held if key_of(one).startswith("p")} == kept
+        assert {memory.origin.key for memory in held if key_of(memory).startswith("p")} == kept
         assert len(engine.store.history(COUNTER)) == len(kept), "no update is lost"
-        shared = [one for one in held if key_of(one).startswith("shared/")]
+        shared = [memory for memory in held if key_of(memory).startswith("shared/")]
         assert len(shared) == len(kept), "every note is there, the last of its key or as history"
-        assert [one.text for one in held if "passing" in one.text] == []
+        assert [memory.text for memory in held if "passing" in memory.text] == []
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ def test_backends_killed_among_sixteen_processes_lose_nothing_acknowledged(postg
     assert (len(kept | failed) >= 16, len(kept) > 0, killed > 0) == (True, True, True)
     with memorist.open(postgres, space=space, embedder="none") as engine:
         held = check_sound(engine)
-        assert kept <= {key_of(one) for one in held} <= kept | failed | SHARED | {""}
+        assert kept <= {key_of(memory) for memory in held} <= kept | failed | SHARED | {""}
         assert len(kept) <= len(engine.store.history(COUNTER)) <= len(kept | failed)
 
 
@@ -145,11 +145,11 @@ def key_of(one: Memory) -> str:
 def check_sound(engine: Engine) -> list[Memory]:
     """No key twice, no gap in a history, one city at a time; returns all that is held."""
     held = list(engine.list(1_000_000, as_of="9999-12-31", include_expired=True, max_classification=3).items)
-    keys = Counter(key_of(one) for one in held if key_of(one) and one.version_of is None)
+    keys = Counter(key_of(memory) for memory in held if key_of(memory) and memory.version_of is None)
     assert set(keys.values()) == {1}
-    counted = [int(one.text) for one in engine.store.history(COUNTER)]
+    counted = [int(version.text) for version in engine.store.history(COUNTER)]
     assert counted == list(range(len(counted), 0, -1))
-    living = [one.fact for one in engine.list(1_000, kinds="semantic").items if one.fact]
+    living = [memory.fact for memory in engine.list(1_000, kinds="semantic").items if memory.fact]
     assert [(fact.subject, fact.relation) for fact in living] == [("Alice", "lives_in")]
     assert engine.store.view().size == len(held)
     return held
@@ -177,8 +177,8 @@ def test_a_plan_is_asked_again_when_its_backend_is_killed(postgres: str, store: 
             kill_all(postgres)
         return Batch([memory("a lantern", id=f"try-{len(asked)}")])
 
-    assert [one.id for one in store.update(plan)] == ["try-2"]
-    assert [one.id for one in store.scan(EVERYTHING, 10).items] == ["try-2"]
+    assert [memory.id for memory in store.update(plan)] == ["try-2"]
+    assert [memory.id for memory in store.scan(EVERYTHING, 10).items] == ["try-2"]
 
 
 def test_a_plan_is_asked_again_when_a_node_of_a_cluster_is_lost(store: PostgresStore) -> None:
@@ -190,7 +190,7 @@ def test_a_plan_is_asked_again_when_a_node_of_a_cluster_is_lost(store: PostgresS
             raise psycopg.errors.ConnectionFailure("server closed the connection unexpectedly")
         return Batch([memory("a lantern", id=f"try-{len(asked)}")])
 
-    assert [one.id for one in store.update(plan)] == ["try-3"]
+    assert [memory.id for memory in store.update(plan)] == ["try-3"]
 
 
 def test_counting_a_recall_does_not_wait_for_a_writer(postgres: str, store: PostgresStore) -> None:
@@ -212,7 +212,7 @@ def test_counting_a_recall_does_not_wait_for_a_writer(postgres: str, store: Post
         assert store.view().size == 1
         assert store.get(["a"])["a"].usage.recalls == 1  # it waits, and counts already
         leave.set()
-        assert [one.id for one in slow.result()] == ["b"]
+        assert [memory.id for memory in slow.result()] == ["b"]
     assert store.view().size == 2
     assert store.get(["a"])["a"].usage.recalls == 1  # counted by the writer, before it committed
     assert store.shown("talk", AT) == {"a"}

@@ -44,8 +44,8 @@ def test_a_memory_is_read_as_it_was_written(store: PostgresStore, memory: Memory
 @fewer
 @given(where=filters.FILTERS)
 def test_sql_admits_what_the_filter_does(grid: PostgresStore, where: Filter) -> None:
-    admitted = [one.id for one in filters.MEMORIES if where.admits(one)]
-    assert [one.id for one in grid.scan(where, len(filters.MEMORIES)).items] == admitted
+    admitted = [memory.id for memory in filters.MEMORIES if where.admits(memory)]
+    assert [memory.id for memory in grid.scan(where, len(filters.MEMORIES)).items] == admitted
 
 
 @given(texts=st.lists(NASTY, max_size=5))

@@ -50,8 +50,8 @@ def test_a_space_lies_whole_on_one_server(cluster: Cluster) -> None:
             )
             held.append(dict(rows.fetchall()))
     assert all(held), "every server has some"
-    assert sorted(space for one in held for space in one) == sorted(f"whole-{number}" for number in range(12))
-    assert {count for one in held for count in one.values()} == {2}
+    assert sorted(space for record in held for space in record) == sorted(f"whole-{number}" for number in range(12))
+    assert {count for record in held for count in record.values()} == {2}
 
 
 def test_an_index_is_published_on_the_server_of_its_space(

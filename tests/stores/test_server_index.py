@@ -78,7 +78,7 @@ def counted(store: PostgresStore, table: str = "index_pages") -> int:
 
 def files_of(tmp_path: Path, machine: str) -> list[str]:
     folder = tmp_path / machine / "memorist" / "index"
-    return sorted(one.suffix for one in folder.iterdir()) if folder.exists() else []
+    return sorted(path.suffix for path in folder.iterdir()) if folder.exists() else []
 
 
 def built(store: PostgresStore) -> Any:

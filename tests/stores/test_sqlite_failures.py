@@ -246,7 +246,7 @@ def test_integrity_names_what_has_drifted(store: SqliteStore) -> None:
         db.execute("INSERT INTO vectors SELECT row, 1, 'text', x'00' FROM memories")
         db.execute("INSERT INTO usage VALUES ('ghost', 1, NULL, '[]', 0, 0)")
     found = store.integrity()
-    assert [one.of_words for one in found] == [True, False, False]
+    assert [damage.of_words for damage in found] == [True, False, False]
     problems = " ".join(map(str, found))
     for part in (
         "words of their text: 1, such as lamp",

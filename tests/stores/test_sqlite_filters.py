@@ -69,8 +69,8 @@ MEMORIES = list(grid())
 
 @given(where=FILTERS)
 def test_sql_admits_what_the_filter_does(store: SqliteStore, where: Filter) -> None:
-    admitted = [one.id for one in MEMORIES if where.admits(one)]
-    assert [one.id for one in store.scan(where, len(MEMORIES)).items] == admitted
+    admitted = [memory.id for memory in MEMORIES if where.admits(memory)]
+    assert [memory.id for memory in store.scan(where, len(MEMORIES)).items] == admitted
 
 
 @given(where=FILTERS, limit=st.integers(1, 200))
@@ -85,4 +85,4 @@ def test_pages_join_to_the_whole(store: SqliteStore, where: Filter, limit: int) 
 
 def test_ten_thousand_scopes_are_no_matter(store: SqliteStore, tmp_path: Path) -> None:
     where = Filter(scopes=(*(f"user:{number}" for number in range(10_000)), "user:a"))
-    assert len(store.scan(where, 10_000).items) == sum(one.scope == "user:a" for one in MEMORIES)
+    assert len(store.scan(where, 10_000).items) == sum(memory.scope == "user:a" for memory in MEMORIES)

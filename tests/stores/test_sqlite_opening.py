@@ -178,7 +178,7 @@ def test_what_older_memories_say_is_found_after_the_migration(tmp_path: Path) ->
         db.execute("DELETE FROM migrations WHERE name = 'm003_saying'")
     connections.close()
     with closing(SqliteStore.open(path)) as store:
-        assert [one.text for one in store.by_text(["A LAMP."])] == ["a lamp"]
+        assert [memory.text for memory in store.by_text(["A LAMP."])] == ["a lamp"]
 
 
 def test_a_migration_that_fails_leaves_the_file_as_it_was(older: SqliteConnections) -> None:

@@ -170,7 +170,7 @@ def test_what_was_acknowledged_survives_twenty_kills(store: SqliteStore) -> None
             writer.process.send_signal(signal.SIGKILL)
             acknowledged += writer.rest()
         count = int(acknowledged[-1].removeprefix("ok "))
-        ids = [one.id for one in batch(f"life{life}", 0, count).memories]
+        ids = [memory.id for memory in batch(f"life{life}", 0, count).memories]
         assert len(store.get(ids)) == count
         assert store.stats().memories % SIZE == 0
         assert lanterns(store) == store.view().size == store.stats().memories

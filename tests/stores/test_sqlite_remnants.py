@@ -44,10 +44,10 @@ def told(number: int, dice: random.Random) -> Memory:
 def write(store: SqliteStore, new: range, again: list[int], dice: random.Random) -> None:
     """New memories with vectors and names, and some old ones with a text of another length."""
     memories = [told(number, dice) for number in new]
-    rows = FakeEmbedder().embed([one.text for one in memories], purpose="memory")
+    rows = FakeEmbedder().embed([memory.text for memory in memories], purpose="memory")
     names = [Entity(f"e{one.id}", f"Name {token(number)}") for one, number in zip(memories, new, strict=True)]
     vectors = {one.id: {"text": row} for one, row in zip(memories, rows, strict=True)}
-    links = [Link(one.id, "mentions", f"e{one.id}") for one in memories]
+    links = [Link(memory.id, "mentions", f"e{memory.id}") for memory in memories]
     store.put(Batch(memories, vectors, links, names))
     store.put(Batch(revised=[told(number, dice) for number in again]))
 

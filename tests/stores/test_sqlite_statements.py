@@ -72,7 +72,7 @@ def test_a_warm_recall_passes_few_statements_and_takes_no_write_lock(
     again = engine.recall(QUESTION, track=track)
     assert 2 < len(statements(passed)) <= RECALL, "\n".join(statements(passed))
     assert all(sql.lstrip().startswith(("SELECT", "WITH")) for sql in passed)
-    assert [one.memory.id for one in again.items] == [one.memory.id for one in first.items] != []
+    assert [item.memory.id for item in again.items] == [item.memory.id for item in first.items] != []
     top = again.items[0]
     counted = engine.get(top.memory.id)
     assert counted is not None and counted.usage is not None and top.memory.usage is not None
@@ -84,9 +84,9 @@ def test_uses_count_for_every_reader_before_and_after_they_are_counted(
 ) -> None:
     first = engine.recall("What did Alice buy in Oslo?", session="talk").items[0].memory.id
     with memorist.open(tmp_path / "a.db", embedder=FakeEmbedder(), background=False) as other:
-        seen = [one.get(first) for one in (engine, other)]
-        listed = [next(one for one in other.list().items if one.id == first)]
-        assert len({one.usage for one in (*seen, *listed) if one is not None}) == 1
+        seen = [reader.get(first) for reader in (engine, other)]
+        listed = [next(memory for memory in other.list().items if memory.id == first)]
+        assert len({memory.usage for memory in (*seen, *listed) if memory is not None}) == 1
         assert seen[0] is not None and seen[0].usage is not None and seen[0].usage.recalls == 3
         times = seen[0].usage.recall_times
         assert len(times) == 3 and list(times) == sorted(times)

@@ -32,7 +32,7 @@ def say(*words: object) -> None:
 def batch(prefix: str, start: int, count: int) -> Batch:
     """Memories `prefix-start` and on, each with a vector."""
     memories = [memory(f"lantern {prefix} number {n}", id=f"{prefix}-{n}") for n in range(start, start + count)]
-    rows = EMBEDDER.embed([one.text for one in memories], purpose="memory")
+    rows = EMBEDDER.embed([other.text for other in memories], purpose="memory")
     return Batch(memories, {one.id: {"text": row} for one, row in zip(memories, rows, strict=True)})
 
 

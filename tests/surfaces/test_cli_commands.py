@@ -45,8 +45,8 @@ def test_remember_passes_every_keyword_on(cli: Cli) -> None:
     arguments = [
         part
         for name, value in given.items()
-        for one in (value if isinstance(value, list) else [value])
-        for part in (f"--{name.replace('_', '-')}", str(one))
+        for text in (value if isinstance(value, list) else [value])
+        for part in (f"--{name.replace('_', '-')}", str(text))
     ]
     arguments += ["--metadata", '{"page": [1, null, "ü"]}', "--pinned"]
     assert given.keys() | {"metadata", "pinned"} == Fields.__annotations__.keys()
@@ -78,7 +78,7 @@ def test_remember_says_what_became_of_the_text(cli: Cli) -> None:
         ("It is nine.", "--key", "code"),
         (context,),
     ]
-    shown = [cli("remember", *one).out for one in said]
+    shown = [cli("remember", *saying).out for saying in said]
     words = ["✓ Kept: ", "· Known already: ", "✓ Kept: ", "✓ Merged: ", "✗ Not stored: "]
     assert all(re.match(rf"{start}[0-9a-f]{{8}}  ", line) for start, line in zip(words, shown, strict=True))
     assert shown[3].endswith("\n  version 2; before: It is four.\n")
@@ -188,7 +188,7 @@ def test_wake_up_prints_a_context_within_its_tokens(empty: Cli, cli: Cli) -> Non
         "[2] 2024-01-01 Ann: I row at dawn.",
     ]
     told = cli("wake-up", "--speaker", "Ann", "--json").data
-    assert [one["text"] for one in told["memories"]] == ["Call me Jo.", "I row at dawn.", "The lift is slow."]
+    assert [memory["text"] for memory in told["memories"]] == ["Call me Jo.", "I row at dawn.", "The lift is slow."]
     assert cli("wake-up", "--scope", "house", "--json").data["tokens"] < told["tokens"]
     assert cli("wake-up", "--max-tokens", "5").out == "Nothing is known yet.\n"
 
@@ -232,7 +232,7 @@ def test_list_goes_on_by_its_cursor(cli: Cli) -> None:
         cli("remember", f"Memory {number}.", "--at", f"2024-01-0{number + 1}")
     first = cli("list", "--limit", "3", "--json").data
     rest = cli("list", "--limit", "3", "--cursor", first["cursor"], "--json").data
-    assert [one["text"] for one in first["items"] + rest["items"]] == [f"Memory {number}." for number in range(5)]
+    assert [item["text"] for item in first["items"] + rest["items"]] == [f"Memory {number}." for number in range(5)]
     assert rest["cursor"] is None
     lines = cli("list", "--limit", "3").out.splitlines()
     assert lines[-1] == f"More: --cursor {first['cursor']}"
@@ -283,7 +283,7 @@ def test_forget_erases_what_the_options_choose(cli: Cli) -> None:
     cli("remember", "Tea.", "--scope", "user:ann")
     cli("remember", "Coffee.", "--scope", "user:bob", "--classification", "3")
     assert cli("forget", "--scope", "user:bob", "--yes").out == "Forgot 1 memory.\n"
-    assert [one["text"] for one in cli("list", "--json").data["items"]] == ["Tea."]
+    assert [item["text"] for item in cli("list", "--json").data["items"]] == ["Tea."]
 
 
 def test_a_soft_forget_asks_nothing_and_tells_how_to_undo_it(cli: Cli) -> None:

@@ -42,7 +42,7 @@ def test_a_sound_memory_passes(bare: Cli, db: Path) -> None:
 def test_settings_are_named_with_where_they_come_from(bare: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("memorist.toml").write_text('db = "a.db"\nrecipe = "memorist"\n', encoding="utf-8")
     monkeypatch.setenv("MEMORIST_RERANKER", "none")
-    settings = {one["name"]: one for one in bare("--space", "a", "doctor", "--json").data["settings"]}
+    settings = {listed["name"]: listed for listed in bare("--space", "a", "doctor", "--json").data["settings"]}
     assert settings.keys() == {setting.name for setting in SETTINGS}
     file = str(Path("memorist.toml").resolve())
     assert settings["db"] == {"name": "db", "value": str(Path("a.db").resolve()), "origin": file}

@@ -38,7 +38,7 @@ def test_names_are_printed_with_what_relates_them(empty: Cli, cli: Cli) -> None:
     cli("remember", "Ann works at Heron Labs.", "--at", "2024-01-01")
     cli("remember", "Bob works at Heron Labs.", "--at", "2024-02-01", "--scope", "user:bob")
     assert cli("entities").out.splitlines()[0] == "Heron Labs  organisation  2 memories, 2 facts, last 2024-02-01"
-    assert [one["name"] for one in cli("entities", "bo", "--json").data] == ["Bob"]
+    assert [record["name"] for record in cli("entities", "bo", "--json").data] == ["Bob"]
     lines = cli("neighbours", "ann", "--hops", "2").out.splitlines()
     assert [line for line in lines if not line.startswith(" ")] == [
         "Ann works_at Heron Labs",

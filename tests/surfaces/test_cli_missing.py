@@ -29,7 +29,7 @@ AGENTS = {"hook", "install", "uninstall"}
 
 
 def files(folder: Path) -> set[str]:
-    return {str(one.relative_to(folder)) for one in folder.rglob("*")}
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
 @pytest.mark.parametrize("words", READING, ids=" ".join)

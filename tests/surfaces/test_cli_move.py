@@ -78,7 +78,7 @@ def test_a_backup_is_restored_and_what_was_there_kept(cli: Cli, db: Path, tmp_pa
     assert (made["path"], made["notes"]) == (str(tmp_path / "copy.db"), 0)
     cli("remember", "A book.")
     aside = cli("restore", str(tmp_path / "copy.db"), "--json").data["aside"]
-    assert [Path(one).name.startswith("agent.db.before-") for one in aside] == [True]
+    assert [Path(file).name.startswith("agent.db.before-") for file in aside] == [True]
     assert listed(cli) == ["A lamp."]
     assert cli("restore", str(tmp_path / "copy.db"), "--to", str(tmp_path / "new.db")).status == 0
     assert (tmp_path / "new.db").exists()
@@ -94,7 +94,7 @@ def test_a_space_on_a_server_is_backed_up_and_restored(bare: Cli, database: str,
     assert "has memories of its own" in bare("restore", file, "--to", database).problem
     assert bare("--space", "again", "restore", file, "--to", database).status == 0
     found = bare(*where, "--space", "again", "list", "--json").data["items"]
-    assert [one["text"] for one in found] == ["The attic key hangs in the hall."]
+    assert [memory["text"] for memory in found] == ["The attic key hangs in the hall."]
 
 
 @pytest.mark.slow

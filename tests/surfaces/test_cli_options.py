@@ -37,9 +37,9 @@ OWN = {"as_json"}
 def flags(command: str) -> dict[str, list[str]]:
     """Each option of a command by its keyword."""
     return {
-        one.name: [*one.opts, *one.secondary_opts]
-        for one in COMMANDS[command].params
-        if one.param_type_name == "option"
+        param.name: [*param.opts, *param.secondary_opts]
+        for param in COMMANDS[command].params
+        if param.param_type_name == "option"
     }
 
 
@@ -88,7 +88,7 @@ def test_a_new_keyword_of_a_verb_is_a_new_option() -> None:
         given.update(fields)
 
     command: Any = typer.main.get_command(app)
-    shown = {one.name: one for one in command.params}
+    shown = {param.name: param for param in command.params}
     assert shown["warmth"].help == "How warm it is. Default: 4.5."
     assert (shown["warmth"].metavar, shown["warmth"].type.min, shown["warmth"].type.max) == ("NUMBER", 0, 9)
     assert shown["colours"].help == "What it looks like: red, blue; may be repeated."
@@ -116,8 +116,8 @@ def test_every_command_has_a_summary_and_a_help_of_its_own() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_and_their_options_are_described_by_sentences(command: str) -> None:
     assert COMMANDS[command].help.endswith(".")
-    for one in COMMANDS[command].params:
-        assert one.help and one.help[0].isupper() and one.help.endswith("."), one.name
+    for param in COMMANDS[command].params:
+        assert param.help and param.help[0].isupper() and param.help.endswith("."), param.name
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -199,10 +199,14 @@ ALIKE = {
 @pytest.mark.parametrize("command", ALIKE)
 def test_the_arguments_of_a_command_come_in_the_order_and_under_the_names_of_its_verb(command: str) -> None:
     parameters = inspect.signature(getattr(Verbs, ALIKE[command])).parameters.values()
-    named = [one.name for one in parameters if one.kind is not one.VAR_KEYWORD and one.name not in ("self", "progress")]
-    asked = ["id" if (command, one) == ("session recall", "session") else one for one in named]
-    taken = [one.name for one in COMMANDS[command].params if one.param_type_name == "argument"]
-    assert taken == [one for one in asked if one in taken]
+    named = [
+        parameter.name
+        for parameter in parameters
+        if parameter.kind is not parameter.VAR_KEYWORD and parameter.name not in ("self", "progress")
+    ]
+    asked = ["id" if (command, name) == ("session recall", "session") else name for name in named]
+    taken = [param.name for param in COMMANDS[command].params if param.param_type_name == "argument"]
+    assert taken == [name for name in asked if name in taken]
     assert {*asked} <= {*taken, *flags(command)}
 
 

@@ -11,7 +11,9 @@ from tests.surfaces.conftest import Cli
 def test_recipes_are_listed_and_taken_apart(cli: Cli) -> None:
     listed = cli("recipes", "--json").data
     assert all(recipe.keys() - {"names"} == {"name", "stages"} for recipe in listed)
-    assert cli("recipes", "memorist", "--json").data == next(one for one in listed if one["name"] == "memorist")
+    assert cli("recipes", "memorist", "--json").data == next(
+        recipe for recipe in listed if recipe["name"] == "memorist"
+    )
     assert re.search(r"^memorist +Our own recipe", cli("recipes").out, re.MULTILINE)
     shown = cli("recipes", "memorist").out
     stages = cli("recipes", "memorist", "--json").data["stages"]

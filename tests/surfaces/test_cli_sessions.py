@@ -99,6 +99,6 @@ def test_every_recipe_explains_a_place_and_an_absence(alice: Cli, recipe: str) -
     (item,) = alice("recall", QUESTION, *how, "--explain", "--json").data["items"]
     assert item["explanation"]["details"][0]["description"] == "found by"
     assert "found by\n" in alice("recall", QUESTION, *how, "--explain").out
-    others = [one["id"] for one in alice("list", "--json").data["items"] if one["id"] != item["id"]]
+    others = [listed["id"] for listed in alice("list", "--json").data["items"] if listed["id"] != item["id"]]
     assert alice("why-not", QUESTION, others[0], *how, "--json").data["stage"] is not None
     assert len(alice("why-not", QUESTION, others[0], *how).out) > 10

@@ -113,7 +113,7 @@ def test_sleep_tells_and_with_apply_does_and_undo_takes_it_back(empty: Cli, cli:
 def test_consolidate_writes_files_beside_the_database(cli: Cli, db: Path) -> None:
     cli("remember", "The ferry sailed on time.", "--at", "2024-04-01")
     done = cli("consolidate", "--json").data
-    assert [one["name"] for one in done["written"]] == ["2024-04-01", "2024-W14", "2024-Q2"]
+    assert [note["name"] for note in done["written"]] == ["2024-04-01", "2024-W14", "2024-Q2"]
     note = Path(f"{db}.notes") / "weekly" / "2024-W14.md"
     assert "The ferry sailed on time. [" in note.read_text(encoding="utf-8")
     assert "0 notes written, 3 up to date." in cli("consolidate").out

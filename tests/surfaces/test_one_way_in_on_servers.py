@@ -131,7 +131,7 @@ def test_no_route_lets_a_secret_or_an_order_in(text: str, tmp_path: Path) -> Non
             kind = {"Content-Type": "application/octet-stream"} if "content" in given else {}
             headers = {"Idempotency-Key": f"k{place}", **kind}
             answers = [http.request(method, named, headers=headers, **given) for _ in range(2)]
-            assert all(one.status_code < 500 for one in answers), (path, answers[0].text)
+            assert all(answer.status_code < 500 for answer in answers), (path, answers[0].text)
             assert path in REFUSED or answers[0].status_code < 400, (path, answers[0].text)
     with memorist.open(folder, space="agent", embedder="none", background=False, config={}) as engine:
         assert_no_secret(engine.store, folder)
@@ -205,4 +205,4 @@ def test_no_tool_lets_a_secret_or_an_order_in(text: str, tmp_path: Path) -> None
 
 def _takes_text(schema: Mapping[str, Any]) -> bool:
     kinds = [schema, *schema.get("anyOf", ())]
-    return any(one.get("type") == "string" and "enum" not in one for one in kinds)
+    return any(kind.get("type") == "string" and "enum" not in kind for kind in kinds)

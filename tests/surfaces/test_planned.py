@@ -27,7 +27,7 @@ MEMORIES = ({"text": SEEN, "at": "2024-01-01"}, {"text": PLANNED, "at": DAY})
 
 
 def mark_of(items: Any) -> dict[str, list[str]]:
-    return {one.memory.text: list(one.notes) for one in items}
+    return {item.memory.text: list(item.notes) for item in items}
 
 
 @pytest.mark.parametrize("recipe", memorist.open(":memory:", embedder="none").recipes)
@@ -46,7 +46,7 @@ def test_every_recipe_marks_it_in_items_and_in_the_context(recipe: str) -> None:
 
 
 def test_the_command_line_marks_it_in_recall_list_and_show(cli: Cli) -> None:
-    _, kept = (cli("remember", one["text"], "--at", one["at"], "--json").data["id"] for one in MEMORIES)
+    _, kept = (cli("remember", memory["text"], "--at", memory["at"], "--json").data["id"] for memory in MEMORIES)
     assert f"\n    {MARK}\n" in cli("recall", "dentist").out
     assert f"({MARK}) {PLANNED}" in cli("list").out and cli("list").out.count("planned") == 1
     assert MARK in cli("show", kept).out
@@ -62,12 +62,12 @@ def test_mcp_marks_it_also_when_it_is_pinned() -> None:
                 past = await client.call_tool("recall", {"query": QUESTION, "as_of": "2024-06-01"})
                 engine.pin(kept.id)
                 pinned = await client.call_tool("recall", {"query": QUESTION})
-        return [one.structured_content or {} for one in (first, past, pinned)]
+        return [result.structured_content or {} for result in (first, past, pinned)]
 
     first, past, pinned = anyio.run(asked)
-    assert {one["text"]: one.get("notes") for one in first["memories"]} == {SEEN: None, PLANNED: [MARK]}
-    assert [one["text"] for one in past["memories"]] == [SEEN]
-    assert [(one["text"], one["notes"]) for one in pinned["standing"]] == [(PLANNED, [MARK])]
+    assert {memory["text"]: memory.get("notes") for memory in first["memories"]} == {SEEN: None, PLANNED: [MARK]}
+    assert [memory["text"] for memory in past["memories"]] == [SEEN]
+    assert [(memory["text"], memory["notes"]) for memory in pinned["standing"]] == [(PLANNED, [MARK])]
 
 
 def test_rest_and_the_inspector_mark_it(inspecting: Inspecting) -> None:

@@ -23,11 +23,11 @@ from memorist_server.rest.routes.memories import ExplainBody, RecallBody
 from memorist_server.rest.schemas import answer_of
 
 OPTIONS = frozenset(keywords_of(RecallOptions))
-FIELDS = frozenset(one.name for one in json_fields(Recall))
+FIELDS = frozenset(field.name for field in json_fields(Recall))
 
 
 def own_fields(kind: type) -> set[str]:
-    return {one.name for one in fields(kind)}
+    return {field.name for field in fields(kind)}
 
 
 # Options
@@ -46,7 +46,7 @@ def test_rest_takes_every_option() -> None:
 
 @pytest.mark.parametrize("command", ["recall", "session recall", "why-not"])
 def test_the_command_line_takes_every_option(command: str) -> None:
-    assert {one.name for one in all_commands()[1][command].params} >= OPTIONS
+    assert {param.name for param in all_commands()[1][command].params} >= OPTIONS
 
 
 BOUND_BY_THE_SERVER = {"session", "max_classification"}
@@ -69,9 +69,9 @@ def test_mcp_takes_every_option_that_an_agent_may_choose() -> None:
 
 def test_json_tells_every_field_but_the_request_and_the_candidates_of_each_stage() -> None:
     assert own_fields(Recall) - FIELDS == {"request"}
-    assert own_fields(Trace) - {one.name for one in json_fields(Trace)} == {"steps", "found"}  # steps are `stages`
-    assert own_fields(Step) - {one.name for one in json_fields(Step)} == {"candidates"}
-    assert own_fields(Item) - {one.name for one in json_fields(Item)} == {"memory"}  # an item shows part of it
+    assert own_fields(Trace) - {field.name for field in json_fields(Trace)} == {"steps", "found"}  # steps are `stages`
+    assert own_fields(Step) - {field.name for field in json_fields(Step)} == {"candidates"}
+    assert own_fields(Item) - {field.name for field in json_fields(Item)} == {"memory"}  # an item shows part of it
 
 
 def test_rest_and_its_client_tell_the_same_fields() -> None:
@@ -79,7 +79,7 @@ def test_rest_and_its_client_tell_the_same_fields() -> None:
         told: Any = answer_of(verb)
         assert told.model_fields.keys() == FIELDS
         (item,) = get_args(told.model_fields["items"].annotation)
-        assert item.model_fields.keys() == {one.name for one in json_fields(Item)} | {"memory", "explanation"}
+        assert item.model_fields.keys() == {field.name for field in json_fields(Item)} | {"memory", "explanation"}
     assert own_fields(RemoteRecall) == own_fields(Recall) | {"explanations"}
 
 
@@ -95,4 +95,4 @@ def test_mcp_tells_what_an_agent_can_use() -> None:
     assert told == {"abstained", "confidence", "context", "reasoned", "shown_before", "standing"}
     assert RecallResult.model_fields.keys() == told | {"memories", "notes", "notice"}
     assert RecalledMemory.model_fields.keys() == MEMORIES | {"at", "until", "trust"}
-    assert {one.name for one in json_fields(Item)} >= MEMORIES
+    assert {field.name for field in json_fields(Item)} >= MEMORIES

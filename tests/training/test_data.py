@@ -95,7 +95,7 @@ def test_short_lists_show_little_of_the_turn_before() -> None:
 
 def test_a_turn_asks_for_its_neighbour_and_is_never_shown_beside_it(chat: Source) -> None:
     source = pairs.with_turns(chat)
-    turns = [one for one in source.questions if one.form == "turn"]
+    turns = [question for question in source.questions if question.form == "turn"]
     assert turns
     maker = ListMaker(source, [([], [], [])] * len(source.questions), Dress(before=0.0, after=0.0, both=1.0))
     draw = random.Random(1)
@@ -106,7 +106,7 @@ def test_a_turn_asks_for_its_neighbour_and_is_never_shown_beside_it(chat: Source
 
 
 def test_a_list_begins_with_its_positive_and_holds_it_once(chat: Source) -> None:
-    dense = [[one for one in range(40) if one != place][:30] for place in range(150)]
+    dense = [[number for number in range(40) if number != place][:30] for place in range(150)]
     maker = ListMaker(chat, [(near, [], []) for near in dense], replace(ALONE, long=0.0), negatives=5)
     draw = random.Random(3)
     for place in range(30):
@@ -145,12 +145,12 @@ def test_a_statement_is_retold_by_its_subject() -> None:
 def test_everyday_lists_have_one_width_and_an_answer_first_or_none_at_all() -> None:
     draw, maker = random.Random(3), EverydayMaker()
     made = [maker.make(draw) for _ in range(300)]
-    assert all(len(one.texts) == len(one.truth) == 8 for one in made)
-    assert not any("{" in text for one in made for text in (one.query, *one.texts))
-    unanswered = [one for one in made if ANSWER not in one.truth]
+    assert all(len(sample.texts) == len(sample.truth) == 8 for sample in made)
+    assert not any("{" in text for sample in made for text in (sample.query, *sample.texts))
+    unanswered = [sample for sample in made if ANSWER not in sample.truth]
     assert 40 < len(unanswered) < 100
-    assert all(set(one.truth) == {WRONG} for one in unanswered)
-    assert all(one.truth[0] == ANSWER for one in made if ANSWER in one.truth)
+    assert all(set(sample.truth) == {WRONG} for sample in unanswered)
+    assert all(sample.truth[0] == ANSWER for sample in made if ANSWER in sample.truth)
 
 
 def test_a_question_about_somebody_else_is_after_the_same_text_and_not_answered(chat: Source) -> None:
@@ -162,7 +162,7 @@ def test_a_question_about_somebody_else_is_after_the_same_text_and_not_answered(
         told = one.texts[0].partition(": ")[0].rpartition("] ")[2]
         named = next(name for name in NAMES if name in one.query) if told in NAMES else None
         assert (one.truth[0] == MISLEADING) == (named is not None and named != told)
-    assert sum(one.truth[0] == MISLEADING for one in made) > 30
+    assert sum(sample.truth[0] == MISLEADING for sample in made) > 30
 
 
 WORLD = """# Bakery
@@ -182,7 +182,11 @@ def test_a_world_gives_lists_with_its_answer_first_and_what_seems_to_be_one_besi
     maker = WorldMaker(negatives=3, folder=tmp_path)
     assert [world.name for world in maker.worlds] == ["x-01", "x-02"]
     made = [maker.make(place, random.Random(place)) for place in range(3)]
-    assert [one.truth for one in made] == [[ANSWER, WRONG, WRONG, WRONG], [ANSWER, OUTDATED, WRONG, WRONG], [WRONG] * 4]
+    assert [sample.truth for sample in made] == [
+        [ANSWER, WRONG, WRONG, WRONG],
+        [ANSWER, OUTDATED, WRONG, WRONG],
+        [WRONG] * 4,
+    ]
     assert ["starter" in made[0].texts[0], "Pichler" in made[1].texts[0], "Pichler" in made[2].texts[0]] == [True] * 3
 
 

@@ -37,7 +37,7 @@ WORDS = ("kayak", "lantern", "violin", "orchard", "glacier", "compass", "saffron
 
 
 def corpus_data() -> dict:
-    units = [f"I keep a {one} near the {other}. It was a gift." for one in WORDS for other in WORDS]
+    units = [f"I keep a {word} near the {other}. It was a gift." for word in WORDS for other in WORDS]
     queries = [
         [f"What does @A keep near the {other}?", [place * len(WORDS) + column], [f"a {one}"], [], []]
         for place, one in enumerate(WORDS)
@@ -99,7 +99,7 @@ def test_a_finished_model_is_read_back_nearly_as_it_was(tmp_path: Path) -> None:
     query, texts = "Where does Alice live?", ["Alice moved to Stockholm.", "The invoice was paid twice."]
     shipped = CrossReranker.from_folder(folder).score(query, texts)
     rows = tokens.joined(
-        *(tokens.tokenise(tokens.open_tokenizer(folder / "tokenizer.json"), one) for one in ([query] * 2, texts))
+        *(tokens.tokenise(tokens.open_tokenizer(folder / "tokenizer.json"), side) for side in ([query] * 2, texts))
     )
     with torch.inference_mode():
         ours = tokens.run_rows(model.eval(), rows, CPU)[:, 0].tolist()
@@ -220,7 +220,7 @@ def test_places_are_counted_within_what_is_searched() -> None:
 
 
 def test_small_cuts_of_sources_keep_their_questions_answerable() -> None:
-    sources = [corpus._source(one) for one in corpus_data()["sources"]]
+    sources = [corpus._source(cited) for cited in corpus_data()["sources"]]
     for source in corpus.small(sources, units=10, questions=4):
         assert len(source.units) == 10
         assert all(unit < 10 for question in source.questions for unit in question.positives)

@@ -30,7 +30,7 @@ class Mirrored(MemoristMemoryStore):
 
     async def add(self, content: str, metadata: dict[str, Any] | None = None) -> Remembered:
         kept = await super().add(content, metadata)
-        records = [{"content": one.text} for one in self.memory.list().items]
+        records = [{"content": memory.text} for memory in self.memory.list().items]
         self._shown.write_text(json.dumps(records), encoding="utf-8")
         return kept
 
