@@ -54,7 +54,7 @@ class Wheel:
 def build(into: Path) -> list[Wheel]:
     """Every project as an sdist and a wheel; refuses wheels that lack something, and two with the same file."""
     wheels = [_built(project, into) for project in PROJECTS]
-    times = Counter(chain.from_iterable(one.digests() for one in wheels))
+    times = Counter(chain.from_iterable(wheel.digests() for wheel in wheels))
     if shared := [name for name, count in times.items() if count > 1]:
         sys.exit(f"in two wheels: {', '.join(shared[:5])}")
     return wheels

@@ -51,13 +51,13 @@ def test_every_file_of_the_client_exists() -> None:
     assert within({"src/memorist/model.py", "src/memorist/modelling/x.py"}, ["src/memorist/model"]) == set()
 
 
-@pytest.mark.parametrize("name", sorted(one for one in FILES if one.endswith(".py")))
+@pytest.mark.parametrize("name", sorted(file for file in FILES if file.endswith(".py")))
 def test_the_files_of_the_client_import_each_other_alone(name: str) -> None:
     ours = modules(FILES)
     wanted = imported(SOURCE / name)
-    missing = {one for one in wanted if one.partition(".")[0] == "memorist"} - ours
+    missing = {module for module in wanted if module.partition(".")[0] == "memorist"} - ours
     assert missing <= (LATER if name == "memorist/__init__.py" else set())
-    others = {one.partition(".")[0] for one in wanted} - sys.stdlib_module_names - {"memorist"}
+    others = {module.partition(".")[0] for module in wanted} - sys.stdlib_module_names - {"memorist"}
     assert others <= {"httpx", *OF_OTHER_ROOMS.get(name, ())}
 
 

@@ -16,8 +16,8 @@ from tools.wheels import CLIENT, PROJECTS, PYTHONS, packed
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = PROJECTS[1:]
-MODELS = [one for one in PACKAGES if "-models" in one.name]
-SATELLITES = [one for one in PACKAGES if one not in (*MODELS, CLIENT)]
+MODELS = [package for package in PACKAGES if "-models" in package.name]
+SATELLITES = [package for package in PACKAGES if package not in (*MODELS, CLIENT)]
 """The distributions over memorist; they and memorist-client share its version."""
 OURS_ALONE = {"dev"}
 """The extra for those who work on Memorist."""
@@ -56,14 +56,20 @@ def test_the_version_is_written_in_one_place() -> None:
 
 
 def test_the_pins_are_the_versions_of_the_packages() -> None:
-    pinned = [*project(ROOT)["dependencies"], *(one for wanted in extras().values() for one in wanted)]
-    pins = {one.partition("==")[0].partition("[")[0]: one.partition("==")[2] for one in pinned if "memorist-" in one}
+    pinned = [*project(ROOT)["dependencies"], *(name for wanted in extras().values() for name in wanted)]
+    pins = {
+        requirement.partition("==")[0].partition("[")[0]: requirement.partition("==")[2]
+        for requirement in pinned
+        if "memorist-" in requirement
+    }
     assert pins == {project(package)["name"]: project(package)["version"] for package in PACKAGES}
 
 
 def test_all_packages_support_the_same_pythons() -> None:
-    assert {project(one)["requires-python"] for one in PROJECTS} == {f">={PYTHONS[0]}"}
-    named = {one.rpartition(" ")[2] for one in project(ROOT)["classifiers"] if "Python :: 3." in one}
+    assert {project(path)["requires-python"] for path in PROJECTS} == {f">={PYTHONS[0]}"}
+    named = {
+        classifier.rpartition(" ")[2] for classifier in project(ROOT)["classifiers"] if "Python :: 3." in classifier
+    }
     assert named <= set(PYTHONS), "`make test-wheels` does not try all of them"
 
 
@@ -131,7 +137,7 @@ def test_a_package_is_typed_and_has_its_licences(folder: Path) -> None:
 @pytest.mark.parametrize("folder", MODELS, ids=lambda folder: folder.name)
 def test_each_bundled_model_has_its_origin_and_licence_in_the_notice(folder: Path) -> None:
     notice = (folder / "NOTICE").read_text(encoding="utf-8")
-    models = [one.parent for one in folder.glob("src/*/*/model.json")]
+    models = [path.parent for path in folder.glob("src/*/*/model.json")]
     assert models and "NOTICE" in project(folder)["license-files"]
     for model in models:
         assert model.name in notice, f"{model.name} is not in NOTICE"
@@ -140,8 +146,8 @@ def test_each_bundled_model_has_its_origin_and_licence_in_the_notice(folder: Pat
 
 def test_each_file_by_others_has_its_licence_beside_it() -> None:
     files = [file for folder in FOLDERS for file in folder.rglob("*")]
-    vendored = [one for one in files if one.parent.name == "vendor" and one.suffix not in (".LICENSE", ".md")]
-    foreign = [*vendored, *(one for one in files if one.name in FOREIGN)]
-    assert {one.name for one in foreign} >= {*FOREIGN, "htmx.min.js"}
+    vendored = [path for path in files if path.parent.name == "vendor" and path.suffix not in (".LICENSE", ".md")]
+    foreign = [*vendored, *(file for file in files if file.name in FOREIGN)]
+    assert {path.name for path in foreign} >= {*FOREIGN, "htmx.min.js"}
     for file in foreign:
         assert (file.parent / f"{file.name.partition('.')[0]}.LICENSE").exists(), file.name

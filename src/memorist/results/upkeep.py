@@ -68,8 +68,8 @@ class Tidying:
     @classmethod
     def of(cls, parts: Sequence[Tidying]) -> Tidying:
         """The tidyings of each classification as one; `undo` takes their runs together."""
-        runs = dict.fromkeys(one.run for one in parts if one.run is not None)
-        return cls(parts[0].at, tuple(change for one in parts for change in one.changes), " ".join(runs) or None)
+        runs = dict.fromkeys(part.run for part in parts if part.run is not None)
+        return cls(parts[0].at, tuple(change for part in parts for change in part.changes), " ".join(runs) or None)
 
     @property
     def counts(self) -> Mapping[str, int]:
@@ -109,9 +109,9 @@ class Consolidation:
     @classmethod
     def of(cls, parts: Sequence[Consolidation]) -> Consolidation:
         """The runs of each classification as one."""
-        written = tuple(note for one in parts for note in one.written)
-        dropped = tuple(name for one in parts for name in one.dropped)
-        return cls(parts[0].at, written, sum(one.unchanged for one in parts), dropped)
+        written = tuple(note for part in parts for note in part.written)
+        dropped = tuple(name for part in parts for name in part.dropped)
+        return cls(parts[0].at, written, sum(part.unchanged for part in parts), dropped)
 
 
 # Audits
@@ -202,9 +202,9 @@ class Report:
     @classmethod
     def of(cls, parts: Sequence[Report]) -> Report:
         """The reports on each classification as one, most severe first, then by kind; ties keep their order."""
-        findings = (finding for one in parts for finding in one.findings)
+        findings = (finding for part in parts for finding in part.findings)
         order = sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), AUDIT_KINDS.index(one.kind)))
-        return cls(parts[0].at, sum(one.checked for one in parts), tuple(order))
+        return cls(parts[0].at, sum(part.checked for part in parts), tuple(order))
 
     @property
     def counts(self) -> dict[str, int]:

@@ -20,7 +20,7 @@ from memorist.upkeep.change import PendingWrite, end_memory, retract_memory
 
 def texts_of(fix: Fix, store: Store, now: datetime) -> list[str]:
     """The texts that a fix needs vectors for."""
-    return [alone(fix.revise(one, now)) for one in store.get(fix.ids).values()] if fix.embeds else []
+    return [alone(fix.revise(memory, now)) for memory in store.get(fix.ids).values()] if fix.embeds else []
 
 
 def change_of(
@@ -28,7 +28,7 @@ def change_of(
 ) -> Change | None:
     """The change that a fix writes, given vectors by text; None if there is nothing left to repair."""
     before = pending.get(fix.ids).values()
-    pairs = tuple((one, after) for one in before if (after := fix.revise(one, now)) != one or fix.rewrites)
+    pairs = tuple((memory, after) for memory in before if (after := fix.revise(memory, now)) != memory or fix.rewrites)
     if not pairs and not fix.unlinked:
         return None
     vectors = {after.id: fresh[alone(after)] for _, after in pairs if fix.embeds and alone(after) in fresh}

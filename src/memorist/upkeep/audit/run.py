@@ -65,12 +65,17 @@ def apply_fixes(
 
     They may be part of a `run`, which is undone as a whole.
     """
-    chosen = [one for one in report.findings if one.repair is not None and (ids is None or one.id in ids)]
-    fixed = _repair([one for one in chosen if one.repair and one.repair.damage], store, report.at)
-    chosen = [one for one in chosen if one.repair and not one.repair.damage]
+    chosen = [
+        finding for finding in report.findings if finding.repair is not None and (ids is None or finding.id in ids)
+    ]
+    fixed = _repair([finding for finding in chosen if finding.repair and finding.repair.damage], store, report.at)
+    chosen = [finding for finding in chosen if finding.repair and not finding.repair.damage]
     for start in range(0, len(chosen), FIXES_PER_WRITE):
         fixed |= _apply(chosen[start : start + FIXES_PER_WRITE], store, embedder, report.at, run)
-    return replace(report, findings=tuple(replace(one, fixed=fixed.get(one.id, one.fixed)) for one in report.findings))
+    return replace(
+        report,
+        findings=tuple(replace(finding, fixed=fixed.get(finding.id, finding.fixed)) for finding in report.findings),
+    )
 
 
 def _repair(damaged: Sequence[Finding], store: Store, now: datetime) -> dict[str, str]:
@@ -81,9 +86,9 @@ def _repair(damaged: Sequence[Finding], store: Store, now: datetime) -> dict[str
     repair: Callable[[], None] = getattr(store, "repair", lambda: None)
     repair()
     left = set(map(str, integrity()))
-    gone = [one for one in damaged if one.repair and one.repair.damage not in left]
-    entries = {one.id: fingerprint(VERB, one.id, now) for one in gone}
-    store.put(Batch(journal=[Entry(entries[one.id], now, VERB, (), _about(one)) for one in gone]))
+    gone = [finding for finding in damaged if finding.repair and finding.repair.damage not in left]
+    entries = {finding.id: fingerprint(VERB, finding.id, now) for finding in gone}
+    store.put(Batch(journal=[Entry(entries[finding.id], now, VERB, (), _about(finding)) for finding in gone]))
     return entries
 
 
@@ -127,7 +132,7 @@ def _fresh_vectors(
     findings: Sequence[Finding], store: Store, embedder: StoreEmbedder | None, now: datetime
 ) -> dict[str, Vectors]:
     """The vectors that the fixes need, by text; made before the write, so that nobody waits for the model."""
-    texts = [text for one in findings if one.repair for text in texts_of(one.repair, store, now)]
+    texts = [text for finding in findings if finding.repair for text in texts_of(finding.repair, store, now)]
     if not texts or store.embedding is None:
         return {}
     if embedder is None:

@@ -125,7 +125,7 @@ def period_named(kind: str, name: str) -> NotePeriod | None:
     try:
         if found is None or kind not in PERIODS:
             return None
-        year, month, day, week, quarter = (int(one) if one else 0 for one in found.groups())
+        year, month, day, week, quarter = (int(group) if group else 0 for group in found.groups())
         if week:
             start = date.fromisocalendar(year, week, 1)
         else:

@@ -59,7 +59,9 @@ class TidyPlan:
 
     def alive(self, *kinds: Kind) -> list[Memory]:
         """The learnt nodes of these kinds, or of all, that a recall may return now, in the order written."""
-        return [one for one in self.learnt.values() if self.is_alive(one) and (not kinds or one.kind in kinds)]
+        return [
+            memory for memory in self.learnt.values() if self.is_alive(memory) and (not kinds or memory.kind in kinds)
+        ]
 
     def is_alive(self, memory: Memory) -> bool:
         """Whether a recall may return the memory now."""
@@ -83,12 +85,12 @@ class TidyPlan:
         new = tuple(link for link in links if link not in self._links[link.source])
         for link in new:
             self._links[link.source][link] = None
-        pairs = tuple((self._known(one.id), one) for one in after)
+        pairs = tuple((self._known(memory.id), memory) for memory in after)
         self.changes.append(Change(rule, after[0].id, reason, pairs, new))
-        for one in after:
+        for memory in after:
             for group in (self.learnt, self.labels, self.expiring, self.moving):
-                if one.id in group:
-                    group[one.id] = one
+                if memory.id in group:
+                    group[memory.id] = memory
 
     def _known(self, id: str) -> Memory:
         return self.learnt.get(id) or self.labels.get(id) or self.expiring.get(id) or self.moving[id]
