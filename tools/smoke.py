@@ -53,13 +53,13 @@ def check_commands() -> None:
 
 def check_distributions() -> None:
     """Each other distribution brings its commands, which load."""
-    brought = {one.name for one in entry_points(group="memorist.commands")}
+    brought = {entry.name for entry in entry_points(group="memorist.commands")}
     others = {"bench", "hook", "install", "sync", "tune", "uninstall"}
     assert brought == {"db", "inspect", "keys", "mcp", "serve"} | others, brought
     for name in sorted(brought):
         assert name in command(name, "--help")
     assert "claude-code" in command("install", "--help")
-    assert {one.name for one in entry_points(group="memorist.stores")} == {"postgresql"}
+    assert {entry.name for entry in entry_points(group="memorist.stores")} == {"postgresql"}
     assert "slack" in command("ingest", "--help")
 
 

@@ -35,8 +35,8 @@ Pattern = tuple[str | bytes, int]
 
 def modules(*packages: str) -> list[Any]:
     """Every module of some packages, imported; those that need a vendor who is not installed are left out."""
-    roots = [importlib.import_module(name) for name in dict.fromkeys(one.partition(".")[0] for one in packages)]
-    names = [one.name for root in roots for one in pkgutil.walk_packages(root.__path__, f"{root.__name__}.")]
+    roots = [importlib.import_module(name) for name in dict.fromkeys(text.partition(".")[0] for text in packages)]
+    names = [module.name for root in roots for module in pkgutil.walk_packages(root.__path__, f"{root.__name__}.")]
     wanted = [name for name in names if name.startswith(packages) and not name.endswith("__main__")]
     found: list[Any] = []
     for name in [*packages, *wanted]:
@@ -115,8 +115,8 @@ class Count:
 @cache
 def _caches() -> list[Any]:
     """The functions that remember results for texts; those that remember everything hold tables."""
-    found = [one for module in modules(*COUNTED) for one in vars(module).values() if type(one) is _CACHED]
-    return [one for one in found if one.cache_parameters()["maxsize"] is not None]
+    found = [value for module in modules(*COUNTED) for value in vars(module).values() if type(value) is _CACHED]
+    return [cached for cached in found if cached.cache_parameters()["maxsize"] is not None]
 
 
 class Text(str):
@@ -157,13 +157,13 @@ Text.count = None  # the name of the counter, and of a method
 
 def _patterns() -> list[Any]:
     modules(*COUNTED)
-    return [one for one in gc.get_objects() if type(one) is _LAZY]
+    return [value for value in gc.get_objects() if type(value) is _LAZY]
 
 
 def lazy_patterns() -> list[tuple[str, int]]:
     """Every pattern of the engine with its flags."""
-    found = ((one.pattern, one._flags) for one in _patterns())
-    return sorted({one for one in found if isinstance(one[0], str)})
+    found = ((pattern.pattern, pattern._flags) for pattern in _patterns())
+    return sorted({named for named in found if isinstance(named[0], str)})
 
 
 @contextmanager
@@ -171,8 +171,8 @@ def counting(count: Count) -> Iterator[None]:
     """Let every pattern of the engine count its steps."""
     patterns = _patterns()
     functions = {name: getattr(re, name) for name in ("search", "match", "fullmatch", "sub", "findall", "finditer")}
-    for one in patterns:
-        one.__dict__.update(_counting(count, one.pattern, one._flags))
+    for pattern in patterns:
+        pattern.__dict__.update(_counting(count, pattern.pattern, pattern._flags))
     for name in functions:
         setattr(re, name, _module_function(count, name))
     try:
@@ -180,9 +180,9 @@ def counting(count: Count) -> Iterator[None]:
     finally:
         for name, function in functions.items():
             setattr(re, name, function)
-        for one in patterns:
+        for pattern in patterns:
             for name in _METHODS:
-                one.__dict__.pop(name, None)
+                pattern.__dict__.pop(name, None)
 
 
 _METHODS = ("search", "match", "fullmatch", "finditer", "findall", "sub", "subn", "split")

@@ -102,7 +102,7 @@ def test_names_that_are_written_out_for_speed_are_complete() -> None:
 
 
 def test_the_help_of_ingest_names_every_format() -> None:
-    [format] = [one for one in COMMANDS["ingest"].params if one.name == "format"]
+    [format] = [param for param in COMMANDS["ingest"].params if param.name == "format"]
     assert format.help.endswith(f": {', '.join(format_names())}.")
 
 

@@ -48,7 +48,7 @@ def test_the_image_serves_as_nobody_in_particular_and_is_asked_for_its_health(ba
     assert json.loads(made["ENTRYPOINT"]) == ["memorist"]
     verb, *options = json.loads(made["CMD"])
     assert verb == "serve"
-    assert {one for one in options if one.startswith("--")} <= known_options(bare)
+    assert {option for option in options if option.startswith("--")} <= known_options(bare)
     asked = re.search(rf"127\.0\.0\.1:{PORT}(/\w+)", made["HEALTHCHECK"])
     assert asked is not None and asked[1] in HEALTH
     kinds = [name for name, _ in steps()]
@@ -58,16 +58,16 @@ def test_the_image_serves_as_nobody_in_particular_and_is_asked_for_its_health(ba
 def test_the_image_copies_what_is_there_and_installs_extras_that_exist() -> None:
     for name, rest in steps():
         if name == "COPY" and not rest.startswith("--from"):
-            assert all((ROOT / one).exists() for one in rest.split()[:-1]), rest
+            assert all((ROOT / part).exists() for part in rest.split()[:-1]), rest
     extras = set(re.findall(r"\[([a-z,]+)\]", " ".join(rest for name, rest in steps() if name == "RUN")))
     project = (ROOT / "pyproject.toml").read_text()
     assert extras == {"server,postgres,import"}
-    assert all(re.search(rf"^{one} = \[", project, re.MULTILINE) for one in ("server", "postgres"))
+    assert all(re.search(rf"^{extra} = \[", project, re.MULTILINE) for extra in ("server", "postgres"))
 
 
 def test_images_have_a_version_and_no_host() -> None:
     based = [rest.split()[0] for name, rest in steps() if name == "FROM"]
-    images = [*based, *(one["image"] for one in compose()["services"].values())]
+    images = [*based, *(service["image"] for service in compose()["services"].values())]
     for image in images:
         name, _, version = image.partition(":")
         assert version and version != "latest", image
@@ -78,15 +78,15 @@ def test_the_compose_file_has_a_server_a_database_and_no_secret(bare: Cli) -> No
     services = compose()["services"]
     server, database = services["server"], services["database"]
     verb, *options = server["command"]
-    assert verb == "serve" and {one for one in options if one.startswith("--")} <= known_options(bare)
+    assert verb == "serve" and {option for option in options if option.startswith("--")} <= known_options(bare)
     assert (DEPLOY / server["build"]["context"] / server["build"]["dockerfile"]).exists()
     assert server["ports"] == [f"127.0.0.1:${{MEMORIST_PORT:-{PORT}}}:{PORT}"]
     assert server["depends_on"]["database"]["condition"] == "service_healthy" and database["healthcheck"]["test"]
     assert database["environment"]["POSTGRES_PASSWORD"].startswith("${DATABASE_PASSWORD:?")
     assert server["environment"]["PGPASSWORD"] == database["environment"]["POSTGRES_PASSWORD"]
-    used = {one.partition(":")[0] for service in services.values() for one in service["volumes"]}
+    used = {volume.partition(":")[0] for service in services.values() for volume in service["volumes"]}
     assert used == compose()["volumes"].keys()
-    user, name = (database["environment"][one] for one in ("POSTGRES_USER", "POSTGRES_DB"))
+    user, name = (database["environment"][variable] for variable in ("POSTGRES_USER", "POSTGRES_DB"))
     assert server["environment"]["MEMORIST_DB"] == f"postgresql://{user}@database/{name}"
 
 
@@ -110,4 +110,4 @@ def test_the_options_on_the_page_exist(bare: Cli) -> None:
     page = (ROOT / "docs" / "how-to" / "deploy.md").read_text()
     given = re.search(r"MEMORIST_OPTIONS=(.*)", page)
     assert given is not None
-    assert {one for one in given[1].split() if one.startswith("--")} <= known_options(bare)
+    assert {part for part in given[1].split() if part.startswith("--")} <= known_options(bare)
