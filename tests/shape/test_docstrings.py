@@ -29,9 +29,9 @@ def classes() -> Iterator[tuple[str, Class]]:
         for node in tree(path).body:
             if isinstance(node, ast.ClassDef):
                 methods: dict[str, bool] = {}
-                for one in node.body:
-                    if isinstance(one, Function) and not one.name.startswith("_"):  # overloads and setters share theirs
-                        methods[one.name] = methods.get(one.name, False) or bool(ast.get_docstring(one))
+                for part in node.body:  # overloads and setters share a docstring
+                    if isinstance(part, Function) and not part.name.startswith("_"):
+                        methods[part.name] = methods.get(part.name, False) or bool(ast.get_docstring(part))
                 yield node.name, Class(str(place(path)), tuple(map(name_of, node.bases)), methods)
 
 
@@ -46,7 +46,7 @@ def known() -> dict[str, list[Class]]:
 def ports(known: dict[str, list[Class]]) -> Iterator[Class]:
     """The ports that a class may implement without naming them; one method alone, such as `get`, says too little."""
     for alike in known.values():
-        yield from (one for one in alike if "Protocol" in one.bases and len(one.methods) > 1)
+        yield from (class_ for class_ in alike if "Protocol" in class_.bases and len(class_.methods) > 1)
 
 
 def above(one: Class, known: dict[str, list[Class]]) -> Iterator[Class]:
@@ -66,7 +66,7 @@ def bare(one: Class, known: dict[str, list[Class]]) -> list[str]:
 
 
 def test_every_public_method_has_a_docstring_of_its_own_or_implements_one(known: dict[str, list[Class]]) -> None:
-    public = [(name, one) for name, alike in known.items() if not name.startswith("_") for one in alike]
+    public = [(name, class_) for name, alike in known.items() if not name.startswith("_") for class_ in alike]
     assert len(public) > 500
     assert {f"{one.where}: {name}": missing for name, one in public if (missing := bare(one, known))} == {}
 

@@ -23,7 +23,7 @@ from memorist_server.rest.app import create_app
 from memorist_server.rest.server import Settings
 
 SOURCE = Path(memorist.__file__).parent
-SOURCES = (SOURCE, *(Path(str(one.__file__)).parent for one in (memorist_bench, memorist_server)))
+SOURCES = (SOURCE, *(Path(str(module.__file__)).parent for module in (memorist_bench, memorist_server)))
 OWN_WORDS = ("surfaces", "bench", "client")
 """Packages whose errors reach one surface alone."""
 FOR_THE_OWNER = {"trust", "recipes", "db", "doctor", "keys", "move"}
@@ -32,9 +32,9 @@ FOR_THE_OWNER = {"trust", "recipes", "db", "doctor", "keys", "move"}
 
 def texts(node: ast.AST) -> Iterator[str]:
     """The texts of a remedy: of a literal, of the fixed parts of an f-string, of both sides of a choice."""
-    for one in ast.walk(node):
-        if isinstance(one, ast.Constant) and isinstance(one.value, str):
-            yield one.value
+    for part in ast.walk(node):
+        if isinstance(part, ast.Constant) and isinstance(part.value, str):
+            yield part.value
 
 
 @cache
@@ -70,7 +70,7 @@ def test_no_remedy_of_the_engine_speaks_the_words_of_one_surface() -> None:
     assert len(remedies()) > 250
     for module, text in remedies():
         if not module.startswith(OWN_WORDS):
-            commands = {one[1] for one in re.finditer(r"memorist ([a-z-]+)", text)}
+            commands = {match[1] for match in re.finditer(r"memorist ([a-z-]+)", text)}
             assert commands <= FOR_THE_OWNER, (module, text)
             assert not re.search(r"(?<!\w)--[a-z]|\b(GET|POST|DELETE) /", text), (module, text)
             assert not re.search(r"\b\w+\([^()]*\)`|\b\w+\(\)", text), (module, text)
@@ -88,12 +88,12 @@ def exists_on_every_surface(verb: str, given: Given) -> None:
     root, commands = all_commands()
     words = as_command(verb, given).split()
     if verb == "open":
-        known = {option for one in root.params for option in one.opts}
+        known = {option for param in root.params for option in param.opts}
         assert words[0] in known or words[1] == "=", words
         assert as_route(verb, given) == as_tool(verb, given) and " = " in as_tool(verb, given)
         return
     name = " ".join(word for word in words[1:] if not word.startswith("-") and word != "all")
-    options = {option for one in commands[name].params for option in one.opts}
+    options = {option for param in commands[name].params for option in param.opts}
     assert words[0] == "memorist" and {word for word in words if word.startswith("--")} <= options, words
 
 

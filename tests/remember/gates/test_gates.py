@@ -300,8 +300,8 @@ def test_what_was_held_back_is_given_back_as_it_was(text: str, fields: dict[str,
 def test_one_batch_can_be_a_loop_of_itself() -> None:
     world = Guarded()
     batch = [record(text, START) for text in (GARDEN, DOG, JOB, f"- {GARDEN}\n- {DOG}\n- {JOB}")]
-    assert [one.outcome is Outcome.WITHHELD for one in world.keep_all(batch)] == [False, False, False, True]
-    assert set(world.decisions()[0].subjects) >= {one.id for one in batch[:3]}
+    assert [kept.outcome is Outcome.WITHHELD for kept in world.keep_all(batch)] == [False, False, False, True]
+    assert set(world.decisions()[0].subjects) >= {memory.id for memory in batch[:3]}
 
 
 def test_what_is_kept_beside_memories_follows_the_policy_on_secrets() -> None:
