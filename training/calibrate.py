@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import render
 import torch
 from corpus import Question, Source
 from everyday import EverydayMaker
+from list_reader import Batch, ListScorer
 from quantise import Span
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor, nn
@@ -23,6 +25,23 @@ Row = tuple[list[int], list[int]]
 
 def spans(model: nn.Module, rows: Iterable[Row]) -> dict[str, Span]:
     """The span of the input of every linear layer, by the layer's name, while the model reads these ids and types."""
+    with torch.inference_mode(), _watched(model) as seen:
+        for ids, types in rows:
+            tokens = torch.tensor([ids])
+            model(tokens, torch.ones_like(tokens), torch.tensor([types]))
+    return seen
+
+
+def spans_of_lists(model: ListScorer, lists: Iterable[Batch]) -> dict[str, Span]:
+    """The same for a list reader."""
+    with torch.inference_mode(), _watched(model) as seen:
+        for one in lists:
+            model(*one.inputs)
+    return seen
+
+
+@contextmanager
+def _watched(model: nn.Module) -> Iterator[dict[str, Span]]:
     seen: dict[str, Span] = {}
 
     def watch(name: str):
@@ -36,13 +55,9 @@ def spans(model: nn.Module, rows: Iterable[Row]) -> dict[str, Span]:
     hooks = [
         one.register_forward_pre_hook(watch(name)) for name, one in model.named_modules() if isinstance(one, nn.Linear)
     ]
-    with torch.inference_mode():
-        for ids, types in rows:
-            tokens = torch.tensor([ids])
-            model(tokens, torch.ones_like(tokens), torch.tensor([types]))
+    yield seen
     for hook in hooks:
         hook.remove()
-    return seen
 
 
 def sample_texts(sources: Sequence[Source], tokenizer: Tokenizer) -> list[Row]:

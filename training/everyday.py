@@ -28,7 +28,7 @@ LONG, DATED_DAY_MONTH = 0.2, 0.75
 _SLOT = re.compile(r"\{(\w+)\}")
 _SLOTS_OF_KIND = {
     "firm": "firm", "project": "project", "service": "service", "pet": "petname", "trip": "city", "room": "spot",
-    "place": "place",
+    "place": "place", "club": "club", "role": "role", "author": "author", "nation": "nation", "invention": "invention",
 }  # fmt: skip
 _ALIASES = {"P": "person", "P2": "person", "S": "person", "F": "firm", "J": "project", "K": "service", "C": "city"}
 
@@ -131,12 +131,12 @@ class EverydayMaker:
 
     def _of_fact(self, draw: random.Random) -> tuple[str, list[Text]]:
         fact, subject = self._some_fact(draw)
-        value = self._value(fact, draw)
+        value = self.value(fact, draw)
         statements = fact.lines["s"] + fact.lines.get("u", []) * (draw.random() < 0.3)
         statement = draw.choice([stated for stated in statements if "{old}" not in stated])
-        answer = self._fill(statement, draw, {"S": subject.told, "v": value})
-        query = self._fill(draw.choice(fact.lines["q"]), draw, {"S": subject.asked})
-        return query, [Text(answer, ANSWER), *self._beside(fact, subject, draw)]
+        answer = self.filled(statement, draw, {"S": subject.told, "v": value})
+        query = self.filled(draw.choice(fact.lines["q"]), draw, {"S": subject.asked})
+        return query, [Text(answer, ANSWER), *self.beside(fact, subject, draw)]
 
     def _of_change(self, draw: random.Random) -> tuple[str, list[Text]]:
         """The value then and the value now; a question about now wants the later one."""
@@ -144,7 +144,7 @@ class EverydayMaker:
             fact, subject = self._some_fact(draw)
             if "u" in fact.lines and "b" in fact.lines:
                 break
-        old, new = self._value(fact, draw), self._value(fact, draw)
+        old, new = self.value(fact, draw), self.value(fact, draw)
         slots = {"S": subject.told}
         past = draw.random() < 0.3
         changes = [name for name in fact.lines["u"] if not past or "{old}" not in name]
@@ -152,43 +152,43 @@ class EverydayMaker:
         later_form = draw.choice(fact.lines["s"] if plain or not changes else changes)
         first, second = sorted(draw.sample(range(DAYS), 2))
         days = FIRST_DAY + timedelta(first), FIRST_DAY + timedelta(second)
-        before = self._fill(draw.choice(fact.lines["s"]), draw, {**slots, "v": old})
-        after = self._fill(later_form, draw, {**slots, "v": new, "old": old})
-        query = self._fill(draw.choice(fact.lines["b" if past else "q"]), draw, {"S": subject.asked})
+        before = self.filled(draw.choice(fact.lines["s"]), draw, {**slots, "v": old})
+        after = self.filled(later_form, draw, {**slots, "v": new, "old": old})
+        query = self.filled(draw.choice(fact.lines["b" if past else "q"]), draw, {"S": subject.asked})
         texts = [Text(before, OUTDATED, days[0]), Text(after, ANSWER, days[1])]
         if past:
             texts = [Text(before, ANSWER, days[0]), Text(after, OUTDATED, days[1])]
         texts.sort(key=lambda one: one.truth != ANSWER)
-        return query, [*texts, *self._beside(fact, subject, draw)]
+        return query, [*texts, *self.beside(fact, subject, draw)]
 
     def _of_wish(self, draw: random.Random) -> tuple[str, list[Text]]:
         wish = draw.choice(self.wishes)
         number, request = draw.choice(wish.requests)
         fitting = [text for one, text in wish.wishes if not one or not number or set(one) & set(number)]
         slots: Slots = {} if wish.slot == "-" else {wish.slot: self._named(wish.slot, draw)}
-        texts = [Text(self._fill(draw.choice(fitting), draw, slots), ANSWER)]
-        texts += [Text(self._fill(name, draw, slots)) for name in draw.sample(wish.nouns, min(2, len(wish.nouns)))]
+        texts = [Text(self.filled(draw.choice(fitting), draw, slots), ANSWER)]
+        texts += [Text(self.filled(name, draw, slots)) for name in draw.sample(wish.nouns, min(2, len(wish.nouns)))]
         alike = [other for other in self.wishes if other.slot == wish.slot and other.group != wish.group]
         for other in draw.sample(alike, min(2, len(alike))):
-            texts.append(Text(self._fill(draw.choice(other.wishes)[1], draw, slots)))
+            texts.append(Text(self.filled(draw.choice(other.wishes)[1], draw, slots)))
         if slots:
             for _ in range(draw.randint(1, 2)):
                 other_slots = {wish.slot: self._named(wish.slot, draw)}
                 if other_slots != slots:
-                    texts.append(Text(self._fill(draw.choice(fitting), draw, other_slots)))
+                    texts.append(Text(self.filled(draw.choice(fitting), draw, other_slots)))
             kind = {"S": "person", "F": "firm", "J": "project", "K": "service", "C": "trip"}[wish.slot]
             fact = draw.choice([known_fact for known_fact in self.facts if known_fact.kind == kind])
-            texts.append(Text(self._statement(fact, slots[wish.slot], draw)))
-        return self._fill(request, draw, slots), texts
+            texts.append(Text(self.statement(fact, slots[wish.slot], draw)))
+        return self.filled(request, draw, slots), texts
 
     def _of_pair(self, draw: random.Random) -> tuple[str, list[Text]]:
         pair, slots = draw.choice(self.pairs), self._cast(draw)
-        texts = [Text(self._fill(draw.choice(pair["m"]), draw, slots), ANSWER)]
-        texts += [Text(self._fill(name, draw, slots)) for name in pair["x"]]
+        texts = [Text(self.filled(draw.choice(pair["m"]), draw, slots), ANSWER)]
+        texts += [Text(self.filled(name, draw, slots)) for name in pair["x"]]
         for other in draw.sample(self.pairs, 3):
             if other is not pair:
-                texts.append(Text(self._fill(draw.choice(other["m"] + other["x"]), draw, slots)))
-        return self._fill(draw.choice(pair["q"]), draw, slots), texts
+                texts.append(Text(self.filled(draw.choice(other["m"] + other["x"]), draw, slots)))
+        return self.filled(draw.choice(pair["q"]), draw, slots), texts
 
     def _of_day(self, draw: random.Random) -> tuple[str, list[Text]]:
         """What happened on a day: the day stands in the text or is the day of the text."""
@@ -196,7 +196,7 @@ class EverydayMaker:
         inside = draw.random() < 0.5
         texts = []
         for place, event in enumerate(draw.sample(self.events, 6)):
-            told = self._fill(event, draw, self._cast(draw))
+            told = self.filled(event, draw, self._cast(draw))
             told = f"{told} on {spelt(days[place], draw)}." if inside else f"{told} today."
             texts.append(Text(_upper(told), ANSWER if not place else WRONG, None if inside else days[place]))
         asked = spelt(days[0], draw, year=not inside or draw.random() < 0.5)
@@ -209,17 +209,17 @@ class EverydayMaker:
         )
         return draw.choice(forms).format(asked), texts
 
-    def _beside(self, fact: Fact, subject: Subject, draw: random.Random) -> list[Text]:
+    def beside(self, fact: Fact, subject: Subject, draw: random.Random) -> list[Text]:
         """Wrong texts on the same topic: of others, of other attributes, and of no value."""
-        texts = [self._fill(name, draw, {"S": subject.told}) for name in fact.lines.get("t", [])]
+        texts = [self.filled(name, draw, {"S": subject.told}) for name in fact.lines.get("t", [])]
         same_kind = [known_fact for known_fact in self.facts if known_fact.kind == fact.kind and known_fact is not fact]
         texts += [
-            self._statement(known_fact, subject.told, draw)
+            self.statement(known_fact, subject.told, draw)
             for known_fact in draw.sample(same_kind, min(2, len(same_kind)))
         ]
         if fact.kind not in ("home", "self"):
-            others = [self._subject(fact.kind, draw) for _ in range(2)]
-            texts += [self._statement(fact, other.told, draw) for other in others if other.asked != subject.asked]
+            others = [self.subject(fact.kind, draw) for _ in range(2)]
+            texts += [self.statement(fact, other.told, draw) for other in others if other.asked != subject.asked]
         draw.shuffle(texts)
         return [Text(text) for text in texts]
 
@@ -227,9 +227,9 @@ class EverydayMaker:
 
     def _some_fact(self, draw: random.Random) -> tuple[Fact, Subject]:
         fact = draw.choice(self.facts)
-        return fact, self._subject(fact.kind, draw)
+        return fact, self.subject(fact.kind, draw)
 
-    def _subject(self, kind: str, draw: random.Random) -> Subject:
+    def subject(self, kind: str, draw: random.Random) -> Subject:
         if kind == "sample":
             name = f"{draw.choice(('sample', 'run', 'batch', 'specimen'))} {self._some('code', draw)}"
             return Subject(name, name)
@@ -247,19 +247,19 @@ class EverydayMaker:
             return Subject(f"my {told}", f"my {asked}")
         return Subject(name, f"my {asked}")  # the role is known from elsewhere
 
-    def _statement(self, fact: Fact, subject: str, draw: random.Random) -> str:
+    def statement(self, fact: Fact, subject: str, draw: random.Random) -> str:
         forms = [name for name in fact.lines["s"] + fact.lines.get("u", []) if "{old}" not in name]
-        return self._fill(draw.choice(forms), draw, {"S": subject, "v": self._value(fact, draw)})
+        return self.filled(draw.choice(forms), draw, {"S": subject, "v": self.value(fact, draw)})
 
-    def _value(self, fact: Fact, draw: random.Random) -> str:
-        return self._fill(draw.choice(fact.lines["v"]), draw, {}, upper=False)
+    def value(self, fact: Fact, draw: random.Random) -> str:
+        return self.filled(draw.choice(fact.lines["v"]), draw, {}, upper=False)
 
     def _anything(self, draw: random.Random) -> str:
         if draw.random() < 0.7:
             fact, subject = self._some_fact(draw)
-            return self._statement(fact, subject.told, draw)
+            return self.statement(fact, subject.told, draw)
         wish = draw.choice(self.wishes)
-        return self._fill(draw.choice(wish.wishes)[1], draw, self._cast(draw))
+        return self.filled(draw.choice(wish.wishes)[1], draw, self._cast(draw))
 
     def _cast(self, draw: random.Random) -> Slots:
         one, other = draw.sample(self.words["person"], 2)
@@ -268,7 +268,7 @@ class EverydayMaker:
     def _named(self, slot: str, draw: random.Random) -> str:
         return self._some(_ALIASES[slot], draw)
 
-    def _fill(self, template: str, draw: random.Random, slots: Mapping[str, str], *, upper: bool = True) -> str:
+    def filled(self, template: str, draw: random.Random, slots: Mapping[str, str], *, upper: bool = True) -> str:
         known = dict(slots)
 
         def filled(found: re.Match[str]) -> str:
@@ -283,7 +283,7 @@ class EverydayMaker:
     def _some(self, name: str, draw: random.Random) -> str:
         if name in MADE:
             return MADE[name](draw)
-        return self._fill(draw.choice(self.words[name]), draw, {}, upper=False)
+        return self.filled(draw.choice(self.words[name]), draw, {}, upper=False)
 
     # Dress
 

@@ -192,7 +192,7 @@ def _fit(
     torch.manual_seed(settings.seed)
     compile_layers(model, device)
     model.train()
-    optimiser = _optimiser(model, device)
+    optimiser = adam(model, device)
     total = feed.blocks(settings.epochs, settings.seed) * steps_per_block
     started, step = time.monotonic(), 0
     for block in feed(settings.epochs, settings.seed):
@@ -227,7 +227,8 @@ def warmed(step: int, total: int) -> float:
     return (step + 1) / rise if step < rise else max(0.0, (total - step) / max(1.0, total - rise))
 
 
-def _optimiser(model: nn.Module, device: torch.device) -> torch.optim.Optimizer:
+def adam(model: nn.Module, device: torch.device) -> torch.optim.Optimizer:
+    """AdamW for what a model learns; its word table stays as it is."""
     for part in model.modules():
         if isinstance(part, Encoder):
             part.words.weight.requires_grad_(False)  # the table that the finished model has

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx
 from encoder import Encoder, Layer, PairScorer, SentenceEncoder
+from list_reader import ListScorer
 from numpy.typing import NDArray
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from quantise import Floats, Span, divisors, input_scale, quantise_columns, quantise_rows
@@ -24,6 +25,8 @@ RUNTIME = "com.microsoft"
 IDS, TYPES = "input_ids", "token_type_ids"
 EMBEDDING, TOKENS = "embedding", "tokens"
 SCORE, ANSWERS = "score", "answers"
+OUTDATED, KNOWN = "outdated", "known"
+ENDS, MEANS = "ends", "means"
 STATE, MIXED = "state", "mixed"
 TOKEN_IDS = ("batch", "length")
 
@@ -65,9 +68,32 @@ def scorer_graphs(model: PairScorer, spans: Spans, positions: int) -> tuple[Mode
     read = _layer(draft, STATE, _values_of_first(draft, last, name), name)
     mixed = draft.products(read, ["ranking.mix", "answering.mix"])
     for head, mix, output in zip(("ranking", "answering"), mixed, (SCORE, ANSWERS), strict=True):
-        logit = draft.product(draft.add("Gelu", mix), f"{head}.out")
-        draft.add("Squeeze", logit, draft.constant("last", np.array([-1])), to=output)
+        _logit(draft, mix, head, output)
     return reading, draft.finished(shapes, {SCORE: ("batch",), ANSWERS: ("batch",)})
+
+
+def lists_graph(model: ListScorer, spans: Spans, positions: int) -> ModelProto:
+    """From ids and types of a list to three logits of each memory and one of the question.
+
+    `ends` picks the last token of each memory, `means` averages its tokens; both have a row for each memory.
+    """
+    draft = Draft(dict(model.named_modules()), spans)
+    states = _encoder(draft, model.encoder, _layers(model.encoder), positions, types=TYPES)
+    read = draft.add("Concat", draft.add("MatMul", ENDS, states), draft.add("MatMul", MEANS, states), axis=2)
+    heads = {"ranking": SCORE, "answering": ANSWERS, "outdating": OUTDATED}
+    mixed = draft.products(read, [f"{head}.mix" for head in heads])
+    for (head, output), mix in zip(heads.items(), mixed, strict=True):
+        _logit(draft, mix, head, output)
+    first = draft.add("Gather", states, draft.constant("first", np.int64(0)), axis=1)
+    _logit(draft, draft.product(first, "knowing.mix"), "knowing", KNOWN)
+    places = ("batch", "memories", "length")
+    outputs = {**dict.fromkeys(heads.values(), ("batch", "memories")), KNOWN: ("batch",)}
+    return draft.finished({IDS: TOKEN_IDS, TYPES: TOKEN_IDS, ENDS: places, MEANS: places}, outputs)
+
+
+def _logit(draft: Draft, mixed: str, head: str, output: str) -> None:
+    logit = draft.product(draft.add("Gelu", mixed), f"{head}.out")
+    draft.add("Squeeze", logit, draft.constant("last", np.array([-1])), to=output)
 
 
 def _layers(encoder: Encoder) -> list[tuple[Layer, str]]:

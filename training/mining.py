@@ -9,11 +9,14 @@ import torch
 from corpus import Question, Source
 from encoder import SentenceEncoder
 from lists import Pools, plain
+from read_lists import wordings
 from tokenizers import Tokenizer
 from tokens import QUERY_TOKENS, Ragged, run_rows, singles, tokenise
 from torch import Tensor
+from worlds import World
 
 DENSE, NEAREST, SAME_GROUP = 30, 40, 20
+IN_WORLD = 12
 TOKENS_PER_BATCH = 400_000
 QUERIES_PER_BATCH = 2048
 
@@ -31,6 +34,20 @@ def mine(
 ) -> list[list[Pools]]:
     """For each question of each source the candidates for negatives."""
     return [_mine_source(model, source, tokenizer, device) for source in sources]
+
+
+def found_in_worlds(
+    model: SentenceEncoder, worlds: Sequence[World], tokenizer: Tokenizer, device: torch.device
+) -> list[list[list[int]]]:
+    """For each world and each wording of its questions the memories nearest to it, best first."""
+    asked = [[text for _, text in wordings(one)] for one in worlds]
+    told = [[str(memory.turn) for memory in one.memories] for one in worlds]
+    queries = embed(
+        model, singles(tokenise(tokenizer, [text for some in asked for text in some]), QUERY_TOKENS), device
+    )
+    units = embed(model, singles(tokenise(tokenizer, [text for some in told for text in some])), device)
+    pairs = zip(queries.split([len(one) for one in asked]), units.split([len(one) for one in told]), strict=True)
+    return [(some @ own.T).topk(min(IN_WORLD, len(own))).indices.cpu().tolist() for some, own in pairs]
 
 
 def _mine_source(model: SentenceEncoder, source: Source, tokenizer: Tokenizer, device: torch.device) -> list[Pools]:

@@ -6,11 +6,13 @@ and the reranker of `best` learn from both. All of them go on from what the pack
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import cast
 
 import base
 import corpus
@@ -22,12 +24,15 @@ import validation
 from base import CONFIG
 from corpus import Source
 from encoder import Encoder, EncoderConfig, PairScorer, SentenceEncoder
-from feed import Feed, Plan
+from feed import SHARES, Feed, Plan
 from fit import Settings, fit_embedder, fit_rerankers
-from lists import Dress, Pools
+from list_reader import ListFeed, ListScorer, fit_list_reader
+from lists import Dress, ListMaker, Pools
+from read_lists import ChainLists, WorldLists
 from safetensors.torch import load_file, save_file
 from tokens import open_tokenizer
 from torch import Tensor, nn
+from worlds import WorldMaker
 
 DATA = "train.json.xz"
 TOKENIZER = "tokenizer.json"
@@ -43,6 +48,15 @@ UNANSWERED, MISLEADING = 0.1, 0.3  # shares of a reranker's lists
 
 
 @dataclass(frozen=True, slots=True)
+class ListSettings:
+    """How long and how fast the list reader learns, once with each seed."""
+
+    steps: int
+    rate: float
+    seeds: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Lengths:
     """How long each part learns."""
 
@@ -54,6 +68,7 @@ class Lengths:
     reranker: Settings = field(
         default_factory=lambda: Settings(epochs=9, rate=2e-4, distilled=0.7, seconds=1020, seed=605)
     )
+    lists: ListSettings = field(default_factory=lambda: ListSettings(steps=2_500, rate=8e-5, seeds=(611, 612)))
 
 
 SMALL_PLAN = Plan(block=6, negatives=3, most_blocks=2, turns=5, everyday=4, worlds=1)
@@ -62,6 +77,7 @@ SMALL_LENGTHS = Lengths(
     finder=Settings(epochs=1, rate=6e-5, negatives=3),
     embedder=Settings(epochs=1, rate=1e-4, distilled=0.7, negatives=3),
     reranker=Settings(epochs=1, rate=3e-4, distilled=0.7, seconds=60),
+    lists=ListSettings(steps=1, rate=8e-5, seeds=(1, 2)),
 )
 
 
@@ -123,6 +139,17 @@ class Workshop:
 
     def feed(self, pools: Sequence[Sequence[Pools]], **changes: object) -> Feed:
         return Feed(self.split[0], pools, self.tokenizer, replace(self.plan, **changes))
+
+    def list_feed(self, finder: SentenceEncoder) -> ListFeed:
+        """Lists of the worlds that are not held out, of chains and of public data."""
+        known = [one for one in WorldMaker().worlds if not one.held]
+        found = mining.found_in_worlds(finder, known, self.tokenizer, self.device)
+        sources, dress = self.split[0], _judging(self.plan.dress)
+        public = [ListMaker(*pair, dress) for pair in zip(sources, self.mine(finder), strict=True)]
+        asked = [sum(question.form != "turn" for question in source.questions) for source in sources]
+        weights = [SHARES.get(source.name, 1.0) * count for source, count in zip(sources, asked, strict=True)]
+        worlds = WorldLists(known, found)
+        return ListFeed(worlds, ChainLists(), public, weights, self.tokenizer, self.plan.workers)
 
     def search(self, model: SentenceEncoder) -> validation.Outcomes:
         return validation.search(model, self.held, self.tokenizer, self.device)
@@ -194,6 +221,23 @@ def learn_finder(shop: Workshop, finder: SentenceEncoder, pools: Sequence[Sequen
     """By contrast alone."""
     settings = shop.lengths.finder
     fit_embedder(finder, shop.feed(pools, negatives=settings.negatives), settings, shop.device)
+
+
+def learn_list_reader(shop: Workshop) -> ListScorer:
+    """Goes on from the reranker of `best`, with two seeds, and is the mean of both."""
+    model = ListScorer(shop.reranker("reranker-best").encoder).to(shop.device)
+
+    def learn() -> None:
+        settings, feed = shop.lengths.lists, shop.list_feed(shop.embedder("finder"))
+        one, other = (
+            fit_list_reader(
+                copy.deepcopy(model), feed, settings.steps, settings.rate, seed, shop.device, shop.say
+            ).state_dict()
+            for seed in settings.seeds
+        )
+        model.load_state_dict({name: (one[name] + other[name]) / 2 for name in one})
+
+    return cast("ListScorer", shop.kept("lists", model, learn))
 
 
 def learn_embedder(

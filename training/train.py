@@ -2,9 +2,9 @@
 
     python training/train.py [STAGE …] [--data FOLDER] [--made FOLDER] [--small]
 
-Stages, all of them where none is named: `pack` brings the shipped weights and the data together, `learn` trains,
-`choose` measures the results on held-out data, `finish` writes the int8 models. Only `learn` wants a GPU. What it has
-made is not made again.
+Stages, all of them where none is named: `pack` brings the shipped weights and the data together, `learn` trains the
+embedders and the rerankers, `lists` the list reader, `choose` measures the results on held-out data, `finish` writes
+the int8 models. `learn` and `lists` want a GPU. What is made is not made again.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from recipe import DATA, SMALL_LENGTHS, SMALL_PLAN, Lengths, Workshop, learn
+from recipe import DATA, SMALL_LENGTHS, SMALL_PLAN, Lengths, Workshop, learn, learn_list_reader
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ROOT / "packages"
-STAGES = ("pack", "learn", "choose", "finish")
+STAGES = ("pack", "learn", "lists", "choose", "finish")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,6 +45,8 @@ def run(stage: str, options: argparse.Namespace) -> None:
         pack(options.data, options.given)
     elif stage == "learn":
         learn(workshop(options))
+    elif stage == "lists":
+        learn_list_reader(workshop(options))
     elif stage == "choose":
         from choose import choose
 

@@ -59,6 +59,7 @@ class World:
     """Memories in their order and the questions about them."""
 
     name: str
+    now: date
     memories: list[Memory]
     questions: list[Asked]
 
@@ -77,13 +78,16 @@ def read(file: Path) -> list[World]:
 def _world(name: str, text: str) -> World:
     memories: dict[str, Memory] = {}
     asked: list[list[str]] = []
+    now = date.min
     for line in text.splitlines():
         if line.startswith("? "):
             asked.append([part.strip() for part in line[2:].split("|", 3)])
         elif found := _MEMORY.fullmatch(line):
             speaker = None if found[3] == NOBODY else found[3]
             memories[found[1]] = Memory(date.fromisoformat(found[2]), Turn(found[4], speaker))
-        elif line.strip() and not line.startswith(("# ", "now ")):
+        elif line.startswith("now "):
+            now = date.fromisoformat(line[4:].strip())
+        elif line.strip() and not line.startswith("# "):
             raise ValueError(f"{name}: neither a memory nor a question: {line}")
     places = {number: place for place, number in enumerate(memories)}
 
@@ -96,7 +100,7 @@ def _world(name: str, text: str) -> World:
     ]
     if wrong := [question for question in questions if bool(question.answers) == (question.kind == "none")]:
         raise ValueError(f"{name}: an answer too many or too few: {wrong[0]}")
-    return World(name, list(memories.values()), questions)
+    return World(name, now, list(memories.values()), questions)
 
 
 class WorldMaker:
