@@ -271,13 +271,13 @@ class EverydayMaker:
     def filled(self, template: str, draw: random.Random, slots: Mapping[str, str], *, upper: bool = True) -> str:
         known = dict(slots)
 
-        def filled(found: re.Match[str]) -> str:
+        def value_of(found: re.Match[str]) -> str:
             name = found[1]
             if name not in known:
                 known[name] = self._some(_ALIASES.get(name, name), draw)
             return known[name]
 
-        text = _SLOT.sub(filled, template)
+        text = _SLOT.sub(value_of, template)
         return _upper(text) if upper else text
 
     def _some(self, name: str, draw: random.Random) -> str:
