@@ -10,13 +10,16 @@ import render
 import torch
 from corpus import Question, Source
 from everyday import EverydayMaker
-from list_reader import Batch, ListScorer
+from list_reader import Batch, ListScorer, batch
 from quantise import Span
+from read_lists import ChainLists, WorldLists, wordings
 from tokenizers import Encoding, Tokenizer
 from torch import Tensor, nn
+from worlds import WorldMaker
 
 TEXTS = 400
 SEED = 11
+LISTS, IN_WORLD = 160, 10  # lists of worlds, and memories beside their answers
 EVERYDAY_TEXTS = 4  # of each list
 DATED, WITH_BEFORE, ANSWERING = 0.7, 0.5, 0.4  # shares of the sample
 
@@ -87,6 +90,16 @@ def everyday_pairs(tokenizer: Tokenizer) -> list[Row]:
     lists = [maker.make(draw) for _ in range(TEXTS // EVERYDAY_TEXTS)]
     pairs = [tokenizer.encode(values.query, text) for values in lists for text in values.texts[:EVERYDAY_TEXTS]]
     return [(pair.ids, pair.type_ids) for pair in pairs]
+
+
+def sample_lists(tokenizer: Tokenizer) -> list[Batch]:
+    """Lists of worlds, with memories by chance beside the answers, and chains; each alone, without padding."""
+    draw = random.Random(SEED)
+    known = [world for world in WorldMaker().worlds if not world.held]
+    beside = [[draw.sample(range(len(world.memories)), IN_WORLD) for _ in wordings(world)] for world in known]
+    worlds, chains = WorldLists(known, beside), ChainLists()
+    made = [worlds.make(draw.randrange(len(worlds.asked)), draw) for _ in range(LISTS)]
+    return [batch([one], tokenizer, multiple=1) for one in (*made, *(chains.make(draw) for _ in range(LISTS // 4)))]
 
 
 def _sampled(

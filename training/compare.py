@@ -6,10 +6,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import calibrate
 import numpy as np
 import torch
 from encoder import PairScorer, SentenceEncoder
-from graph import ANSWERS, EMBEDDING, IDS, MIXED, SCORE, STATE, TOKENS, TYPES
+from graph import ANSWERS, EMBEDDING, ENDS, IDS, KNOWN, MEANS, MIXED, OUTDATED, SCORE, STATE, TOKENS, TYPES
+from list_reader import ListScorer
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
@@ -64,6 +66,22 @@ def compare_reranker(scorer: PairScorer, files: Sequence[bytes], tokenizer: Toke
         print(f"{name}: correlation with float {correlation:.4f}, largest difference {np.abs(one - other).max():.3f}")
         if correlation < LEAST_CORRELATION:
             sys.exit(f"the quantised reranker is too far from the original: {correlation:.4f} < {LEAST_CORRELATION}")
+
+
+def compare_lists(model: ListScorer, file: bytes, tokenizer: Tokenizer) -> None:
+    """Exit if the logits of lists are too far from those of the float model."""
+    session, ours, theirs = _session(file), [], []
+    for one in calibrate.sample_lists(tokenizer)[::4]:
+        with torch.inference_mode():
+            logits, known = model(*one.inputs)
+        theirs += [*logits[0].T.reshape(-1).tolist(), known.item()]
+        given = {IDS: one.ids, TYPES: one.types, ENDS: one.ends, MEANS: one.means}
+        made = _run(session, (SCORE, ANSWERS, OUTDATED, KNOWN), {name: each.numpy() for name, each in given.items()})
+        ours += np.concatenate([output.reshape(-1) for output in made]).tolist()
+    correlation = float(np.corrcoef(ours, theirs)[0, 1])
+    print(f"lists: correlation with float {correlation:.4f}")
+    if correlation < LEAST_CORRELATION:
+        sys.exit(f"the quantised list reader is too far from the original: {correlation:.4f}")
 
 
 def _session(file: bytes) -> InferenceSession:

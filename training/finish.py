@@ -13,15 +13,18 @@ import corpus
 import soup
 import torch
 from base import GRAPHS
-from compare import compare_embedder, compare_reranker
+from compare import compare_embedder, compare_lists, compare_reranker
 from encoder import PairScorer, SentenceEncoder
-from graph import ANSWERS, EMBEDDING, OPSET, SCORE, TOKENS, embedder_graph, scorer_graphs
+from graph import ANSWERS, EMBEDDING, OPSET, SCORE, TOKENS, embedder_graph, lists_graph, scorer_graphs
+from list_reader import MOST_TOKENS as LIST_TOKENS
+from list_reader import ListScorer
 from recipe import DATA, TOKENIZER, Workshop, load_weights
 from render import CONTEXT_MARK
 from tokenizers import Tokenizer
 
 FAST, BEST = "memorist-models/src/memorist_models", "memorist-models-best/src/memorist_models_best"
 RECIPE = 7  # raised when the same commands would give another file
+LISTS = "lists.onnx"
 MAX_TOKENS = 256
 TOKENS_PER_BATCH = 256  # larger batches leave the processor's cache and are slower
 KEPT = {"finder": 0.5, "embedder": 0.6}  # the share of the trained weights; the rest are those it started from
@@ -37,15 +40,22 @@ TEMPLATE = {
 
 
 def finish(shop: Workshop, packages: Path) -> None:
-    """Export, quantise, compare and write all four."""
+    """Export, quantise, compare and write those that were learnt."""
     torch.set_num_threads(1)  # sums in one order
     writer = _Writer(shop)
+    learnt = {file.stem for file in shop.made.glob("*.safetensors")}
     for name, (folder, upstream) in EMBEDDERS.items():
-        writer.embedder(_mixed(shop, name), packages / folder, upstream)
+        if name in learnt:
+            writer.embedder(_mixed(shop, name), packages / folder, upstream)
     for name, (folder, upstream) in RERANKERS.items():
-        model = shop.reranker(name)
-        load_weights(model, shop.made / f"{name}.safetensors")
-        writer.reranker(model.cpu().eval(), packages / folder, upstream)
+        if name in learnt:
+            model = shop.reranker(name)
+            load_weights(model, shop.made / f"{name}.safetensors")
+            writer.reranker(model.cpu().eval(), packages / folder, upstream)
+    if "lists" in learnt:
+        lists = ListScorer(shop.reranker("reranker-best").encoder)
+        load_weights(lists, shop.made / "lists.safetensors")
+        writer.list_reader(lists.cpu().eval(), [packages / folder for folder, _ in RERANKERS.values()])
 
 
 def _mixed(shop: Workshop, name: str) -> SentenceEncoder:
@@ -80,6 +90,20 @@ class _Writer:
         facts = {"kind": "reranker", "outputs": {name: name for name in (SCORE, ANSWERS)}}
         self._write(folder, files, facts, upstream)
 
+    def list_reader(self, model: ListScorer, folders: Sequence[Path]) -> None:
+        """One graph, beside the graphs of each reranker."""
+        lists = calibrate.sample_lists(self.reader)
+        file = lists_graph(model, calibrate.spans_of_lists(model, lists), LIST_TOKENS).SerializeToString(
+            deterministic=True
+        )
+        compare_lists(model, file, self.reader)
+        for folder in folders:
+            _replace(folder / LISTS, file)
+            manifest = json.loads((folder / "model.json").read_text("utf-8"))
+            manifest["sha256"][LISTS] = _sha256(file)
+            _replace(folder / "model.json", _as_json(manifest))
+        print(f"{_sha256(file)}  {LISTS}  {len(file):,} bytes")
+
     def _write(self, folder: Path, graphs: Sequence[bytes], facts: Mapping[str, object], upstream: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         files = {**dict(zip(GRAPHS, graphs, strict=False)), TOKENIZER: self.tokenizer}
@@ -97,8 +121,11 @@ class _Writer:
             "recipe": {"script": "training/train.py", "version": RECIPE, "opset": OPSET},
             "sha256": {name: _sha256(data) for name, data in files.items()},
         }
-        text = json.dumps(manifest, indent=2, ensure_ascii=False)
-        _replace(folder / "model.json", f"{text}\n".encode())
+        _replace(folder / "model.json", _as_json(manifest))
+
+
+def _as_json(manifest: Mapping[str, object]) -> bytes:
+    return f"{json.dumps(manifest, indent=2, ensure_ascii=False)}\n".encode()
 
 
 def _replace(file: Path, data: bytes) -> None:

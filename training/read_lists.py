@@ -28,7 +28,7 @@ DATED_QUESTION, ASKED_LATER = 0.7, 0.2  # shares of the questions with the day t
 DAY_FIRST = 0.85
 SHORT, SHOWN_SHORT, SHOWN_LONG = 60, 0.8, 0.3  # characters of a short turn; how often the turn before is shown
 ASKED_BY_I, ASKED_BY = 0.6, 0.1  # how often a question with `I`, and any other, says who asks
-ASKED_BEFORE, IGNORANT = 0.14, 0.06  # shares of the lists with an earlier question, and with an assistant's ignorance
+ASKED_BEFORE, SEARCHED, IGNORANT = 0.14, 0.06, 0.06  # shares with an earlier question, words searched for, ignorance
 CHAIN, CHAIN_WEIGHTS = (1, 2, 3, 4), (3, 5, 3, 1)  # values of a chain
 MINE = 0.8  # share of the chains about the one who asks in which others say the same of themselves
 AGAIN, PLAIN = 0.2, 0.75  # shares: the current value is said once more; a new value is said without a word of change
@@ -149,11 +149,12 @@ def some_form(draw: random.Random) -> str:
 def with_talk(one: ReadList, question: str, days: Sequence[date], draw: random.Random) -> ReadList:
     """The list, at times with what was once asked or with an assistant's ignorance: neither answers anything."""
     chance = draw.random()
-    if chance > ASKED_BEFORE + IGNORANT or len(one.texts) >= MOST_MEMORIES:
+    if chance > ASKED_BEFORE + SEARCHED + IGNORANT or len(one.texts) >= MOST_MEMORIES:
         return one
     turn = Turn(draw.choice(NOTHING), "assistant")
-    if chance < ASKED_BEFORE:
-        turn = Turn(question, draw.choice(("user", None, "user")))
+    if chance < ASKED_BEFORE + SEARCHED:
+        asked = question if chance < ASKED_BEFORE else some_words(question, draw)
+        turn = Turn(asked, draw.choice(("user", None, "user")))
     place = draw.randint(1, len(days))
     told = render.memory(turn, render.written(days[place - 1], render.DATE_FORMATS[3], draw))
     texts, answers, outdated = (list(row) for row in (one.texts, one.answers, one.outdated))
@@ -161,6 +162,13 @@ def with_talk(one: ReadList, question: str, days: Sequence[date], draw: random.R
     answers.insert(place, False)
     outdated.insert(place, False)
     return ReadList(one.query, texts, answers, outdated)
+
+
+def some_words(question: str, draw: random.Random) -> str:
+    """One to three words of a question in their order, as somebody types them into a search."""
+    known = re.findall(r"\w{4,}", question) or [question]
+    first = draw.randrange(len(known))
+    return " ".join(known[first : first + draw.randint(1, 3)]).lower()
 
 
 class ChainLists:
