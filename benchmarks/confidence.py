@@ -16,7 +16,7 @@ import json
 import random
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from math import floor
@@ -173,8 +173,9 @@ USED = {"vector", *JUDGE.weights}
 # Judging
 
 
-def evidence(row: Row) -> list[dict[str, Evidence]]:
-    return [{name: Evidence(1, *pair) for name, pair in item["found"].items()} for item in row["items"]]
+def evidence(row: Row) -> list[Mapping[str, Evidence]]:
+    found = [{name: Evidence(1, *pair) for name, pair in item["found"].items()} for item in row["items"]]
+    return list(JUDGE.completed(found))
 
 
 def stated(rows: Sequence[Row], judge: Judge, confidence: Confidence) -> list[Row]:

@@ -1,7 +1,7 @@
 """Judge a list reader on recorded recalls: the first candidates of the recipe, read again.
 
     python training/replay.py record FILE.jsonl SET…      `held` (our held-out worlds) or datasets of the bench
-    python training/replay.py judge FILE.jsonl MODEL …     the files of list readers, on a GPU if there is one
+    python training/replay.py judge FILE.jsonl MODEL …     `packaged`, or the files of list readers
 
 A line of a record is a question with its first candidates as the stage `read_together` would meet them, so that a model
 is judged in seconds. SET may end with a number of questions: `…/locomo:400`.
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import render
 from read_lists import ReadList
 from render import Turn
 
-DEPTHS, WEIGHTS = (5, 6, 8), (0.0, 2.0, 4.0, 8.0, 12.0)
+DEPTHS, WEIGHTS = (5,), (1.5,)  # those of the recipe; more to choose among them
 KEPT = 14  # candidates of a line
 SHORT = 60  # characters of a turn that is read with the turn before
 WRONGLY = 0.02  # answerable questions that may be refused
@@ -157,10 +157,12 @@ def _first(order: Sequence[Row], wanted: Sequence[str]) -> float:
     return next((n for n, one in enumerate(order, 1) if not set(one["ids"]).isdisjoint(wanted)), np.inf)
 
 
-def judge(name: str, model: Any, records: Sequence[Row], tokenizer: Any, device: Any) -> None:
-    """Print the measures of every set, at several depths and weights of the score before."""
-    from list_reader import read
+Read = Callable[[Sequence[ReadList]], Sequence[tuple[np.ndarray, float] | None]]
+"""For each list, a row of three logits for each memory and the logit of the question; None where it is not read."""
 
+
+def judge(name: str, read: Read, records: Sequence[Row]) -> None:
+    """Print the measures of every set, at several depths and weights of the score before."""
     places = defaultdict[str, list[int]](list)
     for place, row in enumerate(records):
         places[row["set"]].append(place)
@@ -173,14 +175,39 @@ def judge(name: str, model: Any, records: Sequence[Row], tokenizer: Any, device:
     show("before", [row["candidates"] for row in records], [row["confidence"] for row in records])
     for depth in DEPTHS:
         made = [listed(row, depth) for row in records]
-        said = read(model, [one for one, _ in made], tokenizer, device)
+        said = read([one for one, _ in made])
+        known = [row["confidence"] if one is None else one[1] for row, one in zip(records, said, strict=True)]
         for weight in WEIGHTS:
-            orders = []
-            for row, (_, some), (logits, _) in zip(records, made, said, strict=True):
-                fit = logits[:, 0] - np.logaddexp.reduce(logits[:, 0])
-                values = fit + weight * np.array([one["score"] for one in some])
-                orders.append([*(some[n] for n in np.argsort(-values, kind="stable")), *row["candidates"][depth:]])
-            show(f"{name} depth {depth} weight {weight:.0f}", orders, [known for _, known in said])
+            orders = [
+                row["candidates"] if one is None else [*_order(some, one[0], weight), *row["candidates"][depth:]]
+                for row, (_, some), one in zip(records, made, said, strict=True)
+            ]
+            show(f"{name} depth {depth} weight {weight}", orders, known)
+
+
+def _order(some: Sequence[Row], logits: np.ndarray, weight: float) -> list[Row]:
+    """As the stage orders them."""
+    scores = np.array([one["score"] for one in some])
+    fits = logits[:, 0] - np.logaddexp.reduce(logits[:, 0]) - 1 / (1 + np.exp(-logits[:, 2]))
+    values = fits + weight * (scores - scores.mean()) / (scores.std() + 0.05)
+    return [some[place] for place in np.argsort(-values, kind="stable")]
+
+
+def packaged(lists: Sequence[ReadList]) -> list[tuple[np.ndarray, float] | None]:
+    """What the packaged reader says."""
+    from memorist.errors import ModelUnavailable
+    from memorist.models.rerankers import build
+    from memorist.ports import list_reading_of
+
+    reranker, found = build("auto"), []
+    assert reranker is not None
+    for one in lists:
+        try:
+            said = list_reading_of(reranker, one.query, one.texts)
+        except ModelUnavailable:  # another language
+            said = None
+        found.append(None if said is None else (np.array(said.texts), said.known))
+    return found
 
 
 def main() -> None:
@@ -192,16 +219,24 @@ def main() -> None:
     options = parser.parse_args()
     if options.step == "record":
         return record(options.file, options.names)
+    for name in options.names:
+        judge(
+            Path(name).stem, packaged if name == "packaged" else learnt(Path(name), options.given), rows(options.file)
+        )
+
+
+def learnt(file: Path, given: Path) -> Read:
+    """What a list reader in a file of weights says."""
     import torch
-    from list_reader import ListScorer
+    from list_reader import ListScorer, read
     from recipe import Workshop, load_weights
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    shop = Workshop(options.given, options.given, device)
-    for name in options.names:
-        model = ListScorer(shop.reranker("reranker-best").encoder)
-        load_weights(model, Path(name))
-        judge(Path(name).stem, model.to(device).eval(), rows(options.file), shop.tokenizer, device)
+    shop = Workshop(given, given, device)
+    model = ListScorer(shop.reranker("reranker-best").encoder)
+    load_weights(model, file)
+    model.to(device).eval()
+    return lambda lists: read(model, lists, shop.tokenizer, device)
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ class WorldMaker:
     def make(self, place: int, draw: random.Random) -> Listed:
         """The list of a question: its answer, what seems to be one, and others of the same world."""
         world, asked = self.questions[place]
-        beside = draw.sample(asked.beside, min(NEAR, len(asked.beside)))
+        beside = draw.sample(asked.beside, min(NEAR, self.negatives, len(asked.beside)))
         other = OUTDATED if asked.kind in CHANGED else WRONG
         texts = [(number, other) for number in beside]
         if asked.answers:

@@ -105,6 +105,10 @@ class Config:
         "auto",
         "The reranker, for recipes that use one: auto (that of models), local:NAME, a service such as jina, or none.",
     )
+    reader: str = _setting(
+        "auto",
+        "Who reads the first candidates together: auto (the local reranker) or llm (one call of the language model).",
+    )
     extract: str = _setting(
         "rules",
         "How facts, names and dates are read from texts: rules, spacy (also finds names with a spaCy model), or off, "

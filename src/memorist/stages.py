@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from memorist.recall.persons import Asker
     from memorist.recall.pipeline import Pipeline
     from memorist.recall.prepare import AsKnown, Content, Dates, Embed, FindEntities
+    from memorist.recall.read_together import ReadTogether
     from memorist.recall.reason import Enrich, Reason
     from memorist.recall.recipes import RECIPES, Recipes, custom_recipes
     from memorist.recall.rerank import Rerank, RerankBlend
@@ -85,7 +86,7 @@ if TYPE_CHECKING:
     from memorist.recall.signals import Fuzzy, Keyword, Notes, Signature, Temporal, Trigram, Vector
     from memorist.recall.stage import Draft, Env, Factor, Part, Signal, Stage, ranked
     from memorist.recall.standing import Standing, Wishes
-    from memorist.recall.superseded import PreferNewest, Superseded
+    from memorist.recall.superseded import Superseded
     from memorist.recall.told import Told
 
 __all__ = [
@@ -141,9 +142,9 @@ __all__ = [
     "Notes",
     "Part",
     "Pipeline",
-    "PreferNewest",
     "Provenance",
     "Query",
+    "ReadTogether",
     "Reason",
     "RecallCount",
     "RecallRequest",

@@ -181,12 +181,10 @@ def test_where_nothing_followed_the_note_says_when_it_ended(memory: Engine) -> N
     assert notes == {"I work at Volvo.": ("ended: 2023-03-01",)}
 
 
-def test_a_denial_ends_no_fact_and_is_shown_above_what_it_denies(memory: Engine) -> None:
+def test_a_denial_ends_no_fact(memory: Engine) -> None:
     alice(memory, "I work at Volvo.", "2022-01-01")
     alice(memory, "I no longer work at Volvo.", "2023-03-01")
     assert facts(memory) == ["Alice works at Volvo."]
-    notes = {item.memory.text: item.notes for item in memory.recall("Where does Alice work, at Volvo?").items}
-    assert notes == {"I no longer work at Volvo.": (), "I work at Volvo.": ("earlier: 2023-03-01 says otherwise",)}
 
 
 def test_what_holds_now_joins_an_answer_that_found_only_the_old(memory: Engine) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memorist.model import Candidate, Origin
-from memorist.recall.persons import Asker, of_two_people
+from memorist.recall.persons import Asker
 from tests.recall.worlds import draft, memory, world
 
 SEEDS, BEES = "I'm allergic to sesame.", "I'm allergic to bee stings."
@@ -73,22 +73,3 @@ def test_without_a_speaker_the_one_who_says_i_most_asks() -> None:
 def test_an_assistant_never_asks() -> None:
     own = [said(f"m{number}", "assistant", f"I like number {number}.") for number in range(4)]
     assert set(asked("What do I like?", said("e", "Elif", "I like tea."), *own).values()) == {0.5}
-
-
-@pytest.mark.parametrize(
-    ("speaker", "text", "two"),
-    [
-        ("Elif", SEEDS, True),
-        ("user", "I'm allergic to sesame.", True),
-        ("Mara", SEEDS, False),
-        ("assistant", "I noted that bee stings are harmless.", False),
-        (None, SEEDS, False),
-        ("Elif", "Mara, I moved the appointment to Friday.", False),
-        ("Elif", "I moved your appointment to Friday.", False),
-        ("Elif", "The appointment moved to Friday.", False),
-    ],
-)
-def test_two_people_say_i_of_two_things(speaker: str | None, text: str, two: bool) -> None:
-    own, other = said("mara", "Mara", BEES).memory, said("other", speaker, text).memory
-    assert of_two_people(own, other) is two
-    assert of_two_people(other, own) is two

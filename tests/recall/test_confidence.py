@@ -129,7 +129,7 @@ def test_a_recall_says_the_same_in_every_number() -> None:
         unsure = engine.recall("What is the boiling point of tungsten?", track=False)
         assert unsure.confidence is not None and unsure.confidence < 0.2 and unsure.abstained
         assert unsure.context == NOTHING
-        assert unsure.why_abstained == f"{unsure.confidence:.0%} for an answer, below 29%"
+        assert unsure.why_abstained == f"{unsure.confidence:.0%} for an answer, below 20%"
 
 
 def test_what_was_shown_before_does_not_count() -> None:

@@ -8,8 +8,8 @@ import memorist.stages
 from memorist.errors import InvalidInput
 from memorist.recall.catalogue import BUILT_IN, RENAMED_STAGES
 from memorist.recall.data import from_data, to_data, with_settings
+from memorist.recall.read_together import ReadTogether
 from memorist.recall.recipes import RECIPES, custom_recipes
-from memorist.recall.superseded import PreferNewest
 
 FORMER = {new: old for old, new in RENAMED_STAGES.items()}
 
@@ -53,7 +53,7 @@ def test_a_file_without_trust_may_use_former_names_of_stages_alone() -> None:
 
 
 def test_programs_may_import_the_former_class() -> None:
-    with pytest.warns(DeprecationWarning, match="'newest' is now called 'prefer_newest'"):
-        assert getattr(memorist.stages, "Newest") is PreferNewest  # noqa: B009
+    with pytest.warns(DeprecationWarning, match="'newest' is now called 'read_together'"):
+        assert getattr(memorist.stages, "Newest") is ReadTogether  # noqa: B009
     with pytest.raises(AttributeError):
         getattr(memorist.stages, "newest")  # noqa: B009

@@ -106,14 +106,14 @@ def test_no_module_compiles_a_pattern_when_it_is_imported(remember: Loaded, reca
 def test_a_recall_loads_nothing_that_writes(recall: Loaded) -> None:
     assert recall.of("remember") == {"remember", "remember.jobs", "remember.policy"}
     assert not recall.of("upkeep")
-    assert len(recall.ours) <= 132, sorted(recall.ours)
+    assert len(recall.ours) <= 135, sorted(recall.ours)
 
 
 def test_remembering_loads_no_stage_of_a_recall(remember: Loaded) -> None:
     frame = {"recall", "recall.recipes", "recall.catalogue", "recall.data", "recall.pipeline", "recall.stage"}
     assert remember.of("recall") == frame
     assert not remember.of("upkeep") and "memorist_import" not in remember.modules
-    assert len(remember.ours) < 145, sorted(remember.ours)
+    assert len(remember.ours) < 148, sorted(remember.ours)
 
 
 def test_a_pipe_is_written_to_without_rich(remember: Loaded, recall: Loaded) -> None:

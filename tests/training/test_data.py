@@ -13,7 +13,8 @@ import render
 import wording
 from corpus import Question, Source
 from everyday import EverydayMaker
-from lists import ANSWER, MISLEADING, OUTDATED, WRONG, Dress, ListMaker
+from lists import ANSWER, MISLEADING, OUTDATED, WRONG, Dress, Listed, ListMaker
+from read_lists import ChainLists, WorldLists, of_public, only_speaker, wordings
 from render import Turn
 from worlds import WorldMaker
 
@@ -199,6 +200,69 @@ def test_a_world_with_a_wrong_line_is_refused(line: str, tmp_path: Path) -> None
 
 def test_our_worlds_can_be_read_and_a_tenth_is_held_out() -> None:
     maker = WorldMaker()
-    assert len(maker.worlds) == 303
-    assert 20 < sum(world.held for world in maker.worlds) < 40
+    assert len(maker.worlds) == 606
+    assert 50 < sum(world.held for world in maker.worlds) < 70
     assert not {world.name for world, _ in maker.questions} & {world.name for world in maker.worlds if world.held}
+
+
+# Lists for the list reader
+
+
+def many_lists(tmp_path: Path) -> list:
+    (tmp_path / "x.txt").write_text(WORLD, encoding="utf-8")
+    worlds = WorldMaker(folder=tmp_path).worlds
+    lists = WorldLists(worlds, [[[0, 1, 2, 3] for _ in wordings(world)] for world in worlds])
+    assert [wording for _, _, wording, _ in lists.asked] == [
+        "Where is the starter?",
+        "Who services the oven?",
+        "Whom do I call about the oven?",
+        "What did Pichler charge?",
+    ]
+    return [lists.make(place, random.Random(seed)) for place in range(4) for seed in range(200)]
+
+
+def test_a_list_of_a_world_says_what_answers_and_what_did_so_once(tmp_path: Path) -> None:
+    for made in many_lists(tmp_path):
+        assert 1 <= len(made.texts) == len(made.answers) == len(made.outdated) <= 8
+        for text, answers, outdated in zip(made.texts, made.answers, made.outdated, strict=True):
+            told = text.partition("] ")[2].partition(" ‖ ")[0]
+            assert answers == (
+                (told == "Maren: Moved the starter to the cellar." and "starter" in made.query.lower())
+                or (told == "Oven: new firm, Pichler." and "oven" in made.query.lower())
+            )
+            assert not outdated or (told.endswith("serviced by Brandner.") and any(made.answers))
+    assert any(any(made.outdated) for made in many_lists(tmp_path))
+
+
+def test_a_list_is_in_the_order_of_its_days(tmp_path: Path) -> None:
+    firsts = [made.texts[0] for made in many_lists(tmp_path) if len(made.texts) > 3 and made.texts[0].startswith("[")]
+    assert not any("Closed on Mondays" in first or "Pichler" in first for first in firsts)
+
+
+def test_who_asks_is_named_where_only_one_person_speaks(tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text(WORLD.replace("Who services", "Who services my"), encoding="utf-8")
+    [world] = WorldMaker(folder=tmp_path).worlds
+    assert only_speaker(world) == "Maren"
+    queries = [made.query.partition("] ")[2] or made.query for made in many_lists(tmp_path)]
+    assert any(query.startswith("Maren: ") for query in queries)
+
+
+def test_the_last_value_of_a_chain_answers_and_the_earlier_ones_are_outdated() -> None:
+    maker, draw = ChainLists(), random.Random(1)
+    made = [maker.make(draw) for _ in range(2000)]
+    for one in made:
+        assert 1 <= len(one.texts) == len(one.answers) == len(one.outdated)
+        if any(one.outdated):
+            last = max(place for place, gone in enumerate(one.outdated) if gone)
+            assert last < min(place for place, answers in enumerate(one.answers) if answers)
+    assert any(sum(one.outdated) > 1 for one in made) and any(not any(one.answers) for one in made)
+
+
+def test_a_public_list_answers_only_where_its_text_does() -> None:
+    draw = random.Random(2)
+    answered = Listed("Where?", ["here", "a", "b", "c"], [ANSWER, WRONG, WRONG, WRONG])
+    misled = replace(answered, truth=[MISLEADING, WRONG, WRONG, WRONG])
+    for _ in range(50):
+        one = of_public(answered, draw)
+        assert one.answers == [text == "here" for text in one.texts] and not any(one.outdated)
+        assert not any(of_public(misled, draw).answers)

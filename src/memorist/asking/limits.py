@@ -13,6 +13,7 @@ STEPS = (
     "tags",
     "expand",
     "bridge",
+    "read",
     "reason",
     "annotate",
     "propositions",

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from memorist.asking.wording import Broken, clip, one_of, record, several, text
+from memorist.asking.wording import Broken, clip, one_of, record, several, text, whole
 from memorist.text.patterns import lazy
 
 if TYPE_CHECKING:
@@ -90,6 +90,22 @@ def bridge_tags(asker: LLMAsker, query: str, texts: Sequence[str]) -> tuple[str,
     found = [clip(text, 500) for text in texts[:MOST_TEXTS]]
     data = {**_question(query), "found": found}
     return asker.ask("bridge", data, record(tags=_phrases(3, 5)), lambda answer: _distinct(answer["tags"]))
+
+
+def read(
+    asker: LLMAsker, query: str, today: date, speaker: str | None, sources: Sequence[Source]
+) -> tuple[Sequence[int], Sequence[int]]:
+    """The numbers of the memories that answer a question, best first, and of those that did so once."""
+    asked = {**_question(query), "today": today.isoformat()} | ({"speaker": clip(speaker, 100)} if speaker else {})
+    numbers = [one.number for one in sources]
+    some = several(whole(min(numbers), max(numbers)), 0, len(numbers))
+
+    def chosen(answer: Any) -> tuple[Sequence[int], Sequence[int]]:
+        answers = list(dict.fromkeys(answer["answers"]))
+        return answers, [one for one in dict.fromkeys(answer["outdated"]) if one not in answers]
+
+    data = {**asked, "memories": [one.to_data() for one in sources]}
+    return asker.ask("read", data, record(answers=some, outdated=some), chosen)
 
 
 def reason(asker: LLMAsker, query: str, type: str, sources: Sequence[Source]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from memorist.asking import Askers
     from memorist.engine.engine import Engine
     from memorist.profiles import Profile
+    from memorist.recall.pipeline import Pipeline
     from memorist.remember.entities import Find
 
 
@@ -95,7 +97,7 @@ def open_engine(
         Thread(target=load_ahead, args=(embed,), name="memorist-load", daemon=True).start()
     from memorist.engine.engine import Engine
     from memorist.model.request import check_verbosity
-    from memorist.profiles import find_profile, with_profile
+    from memorist.profiles import find_profile
     from memorist.recall.recipes import Recipes, custom_recipes
     from memorist.remember.policy import Policy
 
@@ -113,13 +115,25 @@ def open_engine(
         find=entity_finder(chosen.extract),
         recipe=chosen.recipe,
         verbosity=check_verbosity(chosen.verbosity),
-        recipes=Recipes(recipes, change=lambda recipe: with_profile(recipe, profile)),
+        recipes=Recipes(recipes, change=partial(_as_chosen, profile=profile, reader=chosen.reader)),
         clock=clock,
         notices=Notices(notify or log, texts=bool(chosen.notice_text), clean=_without_secrets),
         idle=timedelta(minutes=chosen.session_idle),
         notes=_notes_folder(chosen, store),
         background=background,
     )
+
+
+def _as_chosen(recipe: Pipeline, profile: Profile, reader: str) -> Pipeline:
+    """A recipe with what the settings `profile` and `reader` change in it."""
+    from memorist.profiles import with_profile
+
+    recipe = with_profile(recipe, profile)
+    if reader == "auto":
+        return recipe
+    from memorist.recall.read_together import with_reader
+
+    return with_reader(recipe, reader)
 
 
 def _without_secrets(text: str) -> str:

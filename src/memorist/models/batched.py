@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from heapq import heappop, heappush
 from threading import Event, Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from memorist.ports import Vector
 
-    Inputs: TypeAlias = Mapping[str, NDArray[np.int64]]
+    Inputs: TypeAlias = Mapping[str, NDArray[np.int64] | NDArray[np.float32]]
     """The inputs of a run by name, each with one row per text, all of the same length."""
     Outputs: TypeAlias = Sequence[Vector]
     """The outputs of a run, each with one row per text."""
@@ -278,7 +278,8 @@ def _outputs(batches: Sequence[_Batch]) -> list[Outputs]:
     if len(batches) < 2:
         return [batch.model.run(batch.inputs) for batch in batches]
     names = batches[0].inputs
-    made = batches[0].model.run({name: np.concatenate([each.inputs[name] for each in batches]) for name in names})
+    inputs: Any = {name: np.concatenate([each.inputs[name] for each in batches]) for name in names}
+    made = batches[0].model.run(inputs)
     ends = np.cumsum([batch.rows for batch in batches])[:-1]
     parts = [np.split(output, ends) for output in made]
     return [[output[place] for output in parts] for place in range(len(batches))]

@@ -85,7 +85,10 @@ class OnnxGraph:
 MODEL, TOKENIZER, MANIFEST = "model.onnx", "tokenizer.json", "model.json"
 END = "end.onnx"
 """The second part of a model in two: it reads the outputs of the first, whatever lengths they come from."""
+LISTS = "lists.onnx"
+"""A graph that reads several texts together."""
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+LIST_INPUTS = ("input_ids", "token_type_ids", "ends", "means")
 CHARACTERS_PER_TOKEN = 20
 """English has about five characters per token. Four times as many keep every token that counts, at a bounded cost."""
 Kind = Literal["embedder", "reranker"]
@@ -145,6 +148,10 @@ class ModelFolder:
     def open_end(self, graph: OnnxGraph) -> OnnxGraph | None:
         """The second part of the model, ready to run on the outputs of the first; None for a model in one part."""
         return self._open(END, graph.outputs) if (self.path / END).is_file() else None
+
+    def open_lists(self) -> OnnxGraph | None:
+        """The graph that reads several texts together; None for a model without one."""
+        return self._open(LISTS, LIST_INPUTS) if (self.path / LISTS).is_file() else None
 
     def _open(self, name: str, given: Sequence[str]) -> OnnxGraph:
         self._verify(name)

@@ -60,6 +60,37 @@ class AnswerReranker(Reranker, Protocol):
         ...
 
 
+class ReadInList(NamedTuple):
+    """What a reranker says of a text beside others: how well it fits, whether it answers, and whether a later one says
+    otherwise; all as logits.
+    """
+
+    score: float
+    answers: float
+    outdated: float
+
+
+class ListReading(NamedTuple):
+    """What a reranker says of texts that it read together, and whether any of them answers, as a logit."""
+
+    texts: Sequence[ReadInList]
+    known: float
+
+
+@runtime_checkable
+class ListReranker(Reranker, Protocol):
+    """A reranker that can also read a question with several texts together: which of them is the current one?"""
+
+    def read_list(self, query: str, texts: Sequence[str]) -> ListReading | None:
+        """One reading per text, for texts in the order of their times; None if its model cannot."""
+        ...
+
+
+def list_reading_of(reranker: Reranker, query: str, texts: Sequence[str]) -> ListReading | None:
+    """What any reranker says of these texts together; None if it only reads them one by one."""
+    return reranker.read_list(query, texts) if isinstance(reranker, ListReranker) else None
+
+
 def readings_of(reranker: Reranker, query: str, texts: Sequence[str]) -> Sequence[Reading]:
     """What any reranker says of these texts."""
     if isinstance(reranker, AnswerReranker):

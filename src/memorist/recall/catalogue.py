@@ -44,7 +44,7 @@ BUILT_IN = {
         "told": "told:Told",
         "judge": "select:Judge",
         "confidence": "select:Confidence",
-        "prefer_newest": "superseded:PreferNewest",
+        "read_together": "read_together:ReadTogether",
         "superseded": "superseded:Superseded",
         "normalise": "score:Normalise",
         "rerank": "rerank:Rerank",
@@ -97,7 +97,7 @@ BUILT_IN = {
     },
 }
 """Module and class of each part, by role and kind."""
-RENAMED_STAGES = {"newest": "prefer_newest", "unseen": "drop_shown", "reread": "rerank_blend"}
+RENAMED_STAGES = {"newest": "read_together", "unseen": "drop_shown", "reread": "rerank_blend"}
 """The former names of stages. Recipes, settings and imports may still use them."""
 ROLES = tuple(BUILT_IN)
 

@@ -86,9 +86,7 @@ class Asker(Stage):
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The same candidates, with the asker's before those of others."""
         question = question_in(draft.query.text)
-        if not _asks_about_oneself(question):
-            return draft
-        asker = draft.request.speaker or _usual(draft.candidates)
+        asker = asker_of(draft)
         if asker is None or _names_another(question, asker, draft.candidates):
             return draft
         asked = frozenset(content_stems(words(question)))
@@ -102,6 +100,13 @@ class Asker(Stage):
         scores = {one.memory.id: place.score for one, place in zip(order, among, strict=True)}
         moved = [_placed(candidate, scores.get(candidate.memory.id, candidate.score)) for candidate in draft.candidates]
         return replace(draft, candidates=ranked(moved)).noting(f"asked by {asker}")
+
+
+def asker_of(draft: Draft) -> str | None:
+    """Who asks about themselves: the request's speaker or else the one who says `I` most; None for other questions."""
+    if not _asks_about_oneself(question_in(draft.query.text)):
+        return None
+    return draft.request.speaker or _usual(draft.candidates)
 
 
 def _placed(one: Candidate, score: float) -> Candidate:
@@ -150,16 +155,3 @@ def _side(memory: Memory, asker: str, asked: frozenset[str]) -> int | None:
         return ABOUT
     somebodys = own and fold(speaker) not in AGENTS and _ADDRESSED.search(memory.text) is None
     return OTHERS if somebodys and not asked.isdisjoint(content_stems(said)) else None
-
-
-def of_two_people(memory: Memory, other: Memory) -> bool:
-    """Whether two people, neither an assistant, each say `I` without addressing or naming the other."""
-    speaker, theirs = fold(memory.origin.speaker or ""), fold(other.origin.speaker or "")
-    unclear = speaker == theirs or not {"", *AGENTS}.isdisjoint((speaker, theirs))
-    return not unclear and _is_alone(memory.text, theirs) and _is_alone(other.text, speaker)
-
-
-def _is_alone(text: str, other: str) -> bool:
-    """Whether a text says `I` without addressing or naming the other person."""
-    addressed = _ADDRESSED.search(text) or frozenset(words(other)) <= frozenset(words(text))
-    return _OWN.search(text) is not None and not addressed

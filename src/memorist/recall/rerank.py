@@ -103,7 +103,7 @@ class RerankBlend(Stage):
     ) -> Sequence[Reading]:
         """A reading of each text; none if the reranker can read none of them."""
         model = getattr(reranker, "generation", "").partition(":")[0]
-        readable = [model not in self.latin or _is_latin(candidate.memory.text) for candidate in head]
+        readable = [model not in self.latin or is_latin(candidate.memory.text) for candidate in head]
         known = [text for text, reads in zip(texts, readable, strict=True) if reads]
         if not known:
             return []
@@ -128,7 +128,8 @@ MOST_READ = 240
 """Tokens of a text that count: the packaged reranker reads 256 tokens per pair."""
 
 
-def _is_latin(text: str) -> bool:
+def is_latin(text: str) -> bool:
+    """Whether a text is in the Latin script, as far as its beginning tells."""
     return text.isascii() or language(words(text[:SAMPLE])) not in NOT_LATIN
 
 

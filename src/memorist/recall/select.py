@@ -13,6 +13,7 @@ from memorist.model import NOISE, Candidate, Evidence, Memory
 from memorist.models.embedding_text import is_talk, text_without_speaker
 from memorist.ports import AnswerReranker
 from memorist.recall.prepare import is_unreadable
+from memorist.recall.read_together import KNOWN, TOGETHER
 from memorist.recall.rerank import ANSWERS
 from memorist.recall.stage import Draft, Env, Stage, minimum_share, sigmoid
 from memorist.text.chatter import only_asks, question_in
@@ -20,7 +21,9 @@ from memorist.text.words import is_one_word
 
 Found = Mapping[str, Evidence]
 """What the signals and the reranker found of a candidate."""
-EVIDENCE = {ANSWERS: 0.45, "temporal": 0.73}
+EVIDENCE = {ANSWERS: 0.23, TOGETHER: 0.37, KNOWN: 0.09, "temporal": 0.24}
+LOGITS = (ANSWERS, TOGETHER, KNOWN)
+"""Evidence that counts as a logit."""
 FIRST = 5
 """How many items the confidence is about."""
 MOST_LOST = 3.0
@@ -31,8 +34,9 @@ MOST_LOST = 3.0
 class Judge(Stage):
     """probability = σ(bias + evidence − fall · ln rank − loss): how probably each candidate answers the question.
 
-    Evidence is Σ weight · value: the reranker's logit that a text answers, `unread` if it did not read the text, and
-    the norm of other signals, 0 where there is none. The rank counts because the order knows more than the reranker.
+    Evidence is Σ weight · value: the reranker's logits that a text answers, read alone and beside the others, `unread`
+    if it did not read the text alone, `unlisted` if it read only others together; its logit that any of them answers;
+    and the norm of other signals, 0 where there is none. The rank counts because the order knows more than the readers.
 
     The loss is the same for all candidates. A question that names a speaker asks about that person. The best evidence
     of what may be about the person should be `lead` above the best of what somebody else said without mentioning the
@@ -49,10 +53,11 @@ class Judge(Stage):
 
     kind = "judge"
     takes = ("candidates",)
-    bias: float = -1.01
+    bias: float = -1.04
     weights: Mapping[str, float] = field(default_factory=lambda: dict(EVIDENCE))
     unread: float = -5.0
-    fall: float = 1.42
+    unlisted: float = -5.0
+    fall: float = 0.79
     person: float = 0.65
     lead: float = 1.7
     far: float = 60.0
@@ -68,9 +73,9 @@ class Judge(Stage):
         alone, of_questions = is_one_word(draft.query.text), is_about_asking(draft.query.text)
         sought = [alone or (of_questions and only_asks(candidate.memory.text)) for candidate in draft.candidates]
         questions = no_answers(draft.candidates, draft.query.text)
-        found: list[Found] = [
-            {} if candidate.memory.id in questions else candidate.evidence for candidate in draft.candidates
-        ]
+        found = self.completed(
+            [{} if candidate.memory.id in questions else candidate.evidence for candidate in draft.candidates]
+        )
         asked, others = _asked_and_others(draft)
         judged = zip(draft.candidates, self.probabilities(found, others, sought), strict=True)
         draft = replace(draft, candidates=tuple(replace(one, probability=chance) for one, chance in judged))
@@ -87,6 +92,7 @@ class Judge(Stage):
 
         `sought` says of each whether the query asks for a text of its form.
         """
+        found = self.completed(found)
         base = self.bias - self.of_others(found, others) - self.of_distance(found)
         gains = (
             self.word if yes and "keyword" in one else 0.0
@@ -111,11 +117,17 @@ class Judge(Stage):
         closest = max((evidence["vector"].score for evidence in found if "vector" in evidence), default=self.near)
         return self.far * max(0.0, self.near - max(0.0, closest))
 
+    def completed(self, found: Sequence[Found]) -> Sequence[Found]:
+        """What was found of each; where some were read together, what that says of the others."""
+        known = next((evidence[KNOWN] for evidence in found if KNOWN in evidence), None)
+        if known is None:
+            return found
+        missing = {TOGETHER: Evidence(None, self.unlisted, sigmoid(self.unlisted)), KNOWN: known}
+        return [{**missing, **evidence} for evidence in found]
+
     def evidence(self, found: Found) -> float:
         """What was found of a candidate, as a number."""
-        said = {ANSWERS: self.unread} | {
-            name: one.score if name == ANSWERS else one.norm for name, one in found.items()
-        }
+        said = {ANSWERS: self.unread} | {name: one.score if name in LOGITS else one.norm for name, one in found.items()}
         return sum(self.weights.get(name, 0.0) * value for name, value in said.items())
 
 
@@ -146,8 +158,8 @@ class Confidence(Stage):
     kind = "confidence"
     takes = ("candidates",)
     optional = ("reranker",)
-    apart: float = 2.4
-    least: float = 0.29
+    apart: float = 2.2
+    least: float = 0.2
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The draft with its confidence, and whether it abstains."""

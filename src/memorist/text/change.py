@@ -10,7 +10,7 @@ from typing import Literal
 
 from memorist.text.patterns import lazy
 from memorist.text.tokens import holds_any, sentences
-from memorist.text.words import STOP_WORDS, has_chinese, language, query_words, stem_all, words
+from memorist.text.words import has_chinese
 
 LONGEST_TEXT = 4000
 """Changes are looked for in this many first characters of a text."""
@@ -47,26 +47,6 @@ def changes(text: str) -> AnnouncedChange | None:
         return None
     best = min(found, key=lambda one: _ORDER[one.kind])
     return best if best.old else replace(best, old=next((change.old for change in found if change.old), None))
-
-
-def outdates(newer: str, other: str) -> AnnouncedChange | None:
-    """The change by which a newer text ends what another one says; None if there is none.
-
-    The newer text names the old value, and the other text has all its words. A resumption outdates the announcement
-    that the same thing had ended.
-    """
-    found = changes(newer)
-    if found is None or found.old is None or not _has_words(other, found.old):
-        return None
-    before = changes(other)
-    ended = before is not None and before.kind == "end"
-    return found if found.kind == "new value" or ended == (found.kind == "resumption") else None
-
-
-def _has_words(text: str, value: str) -> bool:
-    """Whether a text has all the words of a value, in any form of them; a pronoun is no value."""
-    found = [word for word in query_words(value) if word not in STOP_WORDS["en"]]
-    return bool(found) and set(stem_all(found, language(found))) <= set(stem_all(words(text), language(found)))
 
 
 _Table = dict[Kind, tuple[tuple[str, str], ...]]

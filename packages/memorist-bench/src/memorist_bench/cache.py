@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 import memorist
 from memorist.errors import InvalidInput
 from memorist.model import fingerprint, from_data, to_data
-from memorist.ports import Embedder, Progress, Purpose, Reading, Reranker, readings_of
+from memorist.ports import (
+    Embedder,
+    ListReading,
+    Progress,
+    Purpose,
+    Reading,
+    Reranker,
+    list_reading_of,
+    readings_of,
+)
 from memorist.recall.data import to_data as recipe_to_data
 from memorist.recall.pipeline import Pipeline
 from memorist_bench.model import Answer, Dataset
@@ -109,6 +118,10 @@ class StoredReranker:
         if new:
             self._file.add(new, readings_of(self.reranker, query, list(new.values())))
         return [self._file.readings[key] for key in keys]
+
+    def read_list(self, query: str, texts: Sequence[str]) -> ListReading | None:
+        """What the wrapped reranker says of texts together, which is not kept."""
+        return list_reading_of(self.reranker, query, texts)
 
     @cached_property
     def _file(self) -> ReadingFile:

@@ -16,7 +16,8 @@ from memorist.errors import ModelUnavailable
 from memorist.models.batched import BatchedModel
 from memorist.models.embedders.local import equal_length_batches
 from memorist.models.folder import CHARACTERS_PER_TOKEN, INPUTS, ModelFolder, OnnxGraph
-from memorist.ports import Reading
+from memorist.models.rerankers.lists import ListModel
+from memorist.ports import ListReading, Reading
 from memorist.text.words import language, words
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class _Loaded:
     model: BatchedModel
     logits: Callable[[Sequence[Vector]], Sequence[Vector]]
     tokenizer: Tokenizer
+    lists: ListModel | None
 
 
 class CrossReranker:
@@ -88,6 +90,13 @@ class CrossReranker:
         logits = [vector.tolist() for vector in loaded.logits(columns)]
         return [Reading(*row) for row in zip(*logits, strict=True)]
 
+    def read_list(self, query: str, texts: Sequence[str]) -> ListReading | None:
+        """A reading of each text beside the others, oldest first; None if the folder has no model for lists."""
+        end = query[-QUERY_TOKENS * CHARACTERS_PER_TOKEN :]
+        _refuse_unread(language(words(end)), self._unread)
+        lists = self._load().lists
+        return lists.read(self._ending(end), texts) if lists is not None and texts else None
+
     def _ending(self, query: str) -> str:
         """The end of a query that the model reads."""
         end = self._folder.cut(query)
@@ -112,12 +121,13 @@ def _load(folder: ModelFolder) -> _Loaded:
         raise folder.unusable(f"it has no output {score}, only {', '.join(there)}")
     outputs = (score, answers) if answers in there else (score,)
     tokenizer, tokens = folder.open_tokenizer(), folder.manifest.tokens_per_batch
+    lists = ListModel.of(folder, tokenizer)
     if end is None:
         return _Loaded(
-            BatchedModel(partial(graph.run_all, outputs), tokens, "reranker"), lambda logits: logits, tokenizer
+            BatchedModel(partial(graph.run_all, outputs), tokens, "reranker"), lambda logits: logits, tokenizer, lists
         )
     model = BatchedModel(partial(graph.run_all, graph.outputs), tokens, "reranker")
-    return _Loaded(model, partial(_ended, graph.outputs, end, outputs), tokenizer)
+    return _Loaded(model, partial(_ended, graph.outputs, end, outputs), tokenizer, lists)
 
 
 def _ended(given: Sequence[str], end: OnnxGraph, outputs: Sequence[str], states: Sequence[Vector]) -> Sequence[Vector]:

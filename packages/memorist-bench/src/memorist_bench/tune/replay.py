@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from memorist.model import Memory, RecallRequest
-from memorist.ports import Reading, Reranker, Store, View, readings_of
+from memorist.ports import ListReading, Reading, Reranker, Store, View, list_reading_of, readings_of
 from memorist.recall.pipeline import Pipeline, first_draft, run_stage
 from memorist.recall.stage import Draft, Env, Stage
 from memorist_bench.measures import judge
@@ -106,6 +106,7 @@ class Readings:
     def __init__(self, reranker: Reranker) -> None:
         self._reranker = reranker
         self._known: dict[tuple[str, str], Reading] = {}
+        self._lists: dict[tuple[str, tuple[str, ...]], ListReading | None] = {}
         self.generation: str = getattr(reranker, "generation", "")
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
@@ -118,6 +119,13 @@ class Readings:
             readings = readings_of(self._reranker, query, new)
             self._known |= {(query, text): one for text, one in zip(new, readings, strict=True)}
         return [self._known[query, text] for text in texts]
+
+    def read_list(self, query: str, texts: Sequence[str]) -> ListReading | None:
+        """What the reranker says of texts together, once per list."""
+        key = query, tuple(texts)
+        if key not in self._lists:
+            self._lists[key] = list_reading_of(self._reranker, query, texts)
+        return self._lists[key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ STAGES = {
     "neighbour_boost": "raises what was said near other finds",
     "judge": "judges how likely each is to answer",
     "confidence": "estimates how likely the first five are to contain an answer",
-    "prefer_newest": "puts the newer of two answers first",
+    "read_together": "reads the first candidates together",
     "superseded": "lowers outdated facts",
     "normalise": "brings scores to one scale",
     "rerank": "reads the best again with the question",
