@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 
 import render
@@ -44,7 +44,7 @@ def spans_of_lists(model: ListScorer, lists: Iterable[Batch]) -> dict[str, Span]
 
 
 @contextmanager
-def _watched(model: nn.Module) -> Iterator[dict[str, Span]]:
+def _watched(model: nn.Module) -> Generator[dict[str, Span]]:
     seen: dict[str, Span] = {}
 
     def watch(name: str):

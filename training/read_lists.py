@@ -157,7 +157,7 @@ def with_talk(one: ReadList, question: str, days: Sequence[date], draw: random.R
         turn = Turn(asked, draw.choice(("user", None, "user")))
     place = draw.randint(1, len(days))
     told = render.memory(turn, render.written(days[place - 1], render.DATE_FORMATS[3], draw))
-    texts, answers, outdated = (list(row) for row in (one.texts, one.answers, one.outdated))
+    texts, answers, outdated = [*one.texts], [*one.answers], [*one.outdated]
     texts.insert(place, told)
     answers.insert(place, False)
     outdated.insert(place, False)

@@ -97,10 +97,10 @@ def test_there_is_no_probability_without_a_reranker_that_judges(env: Env) -> Non
     assert (after.candidates[0].probability, after.confidence, after.abstained) == (None, None, False)
 
 
-def chosen(env: Env, least: float | None) -> list[str]:
+def chosen(env: Env, least: float | None, limit: int = 10) -> list[str]:
     judged = [replace(candidate(name), probability=sure) for name, sure in zip("abcdef", SURE, strict=True)]
     asked = draft(judged)
-    asked = replace(asked, request=replace(asked.request, min_confidence=least))
+    asked = replace(asked, request=replace(asked.request, min_confidence=least, limit=limit))
     return [candidate.memory.id for candidate in Relevant(least=0.05, always=3)(asked, env).candidates]
 
 
@@ -109,6 +109,11 @@ SURE = (0.9, 0.01, 0.3, 0.04, 0.06, None)
 
 def test_the_limit_is_a_ceiling(env: Env) -> None:
     assert chosen(env, None) == ["a", "b", "c", "e", "f"]
+
+
+def test_who_asks_for_many_gets_many(env: Env) -> None:
+    assert chosen(env, None, limit=11) == [*"abcdef"]
+    assert chosen(env, 0.3, limit=11) == ["a", "c", "f"]
 
 
 def test_the_caller_may_choose_the_minimum(env: Env) -> None:

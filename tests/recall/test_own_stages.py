@@ -447,3 +447,13 @@ def test_a_context_that_cites_says_so_as_data() -> None:
         assert AssembleFacts()(draft(found), env).cites_sources
         assert not AssembleFacts()(replace(draft(found), abstained=True), env).cites_sources
         assert not AssembleTurns()(draft(found), env).cites_sources
+
+
+@pytest.mark.parametrize(("confidence", "shown"), [(0.49, ["a", "b", "d"]), (0.5, ["a", "d"]), (None, ["a", "d"])])
+def test_a_context_that_answers_shows_what_answers(confidence: float | None, shown: list[str]) -> None:
+    """One line is enough if it answers; as long as that is doubtful, the nearest three stand beside it."""
+    chances = {"a": 0.6, "b": 0.03, "c": 0.03, "d": 0.05, "e": 0.03}
+    found = [Candidate(memory(id, f"Text {id}."), 0.5, probability=chance) for id, chance in chances.items()]
+    with world() as env:
+        after = AssembleTurns(least=0.04, always=2)(replace(draft(found), confidence=confidence), env)
+    assert [line[-2] for line in after.context.splitlines()[1:]] == shown

@@ -83,8 +83,8 @@ class AssembleTurns(Stage):
     tokens is shown by its best passage. A line that does not fit is left out and the next one is tried. What is
     outdated or reads like instructions is marked before its text, and the header says if the confidence is below 0.5.
     If a turn of at most 24 tokens follows a question, the `before` turns before it are added without a number, as long
-    as they fit. After the first `always`, memories with a probability below `least` are left out, unless the caller
-    chose a minimum.
+    as they fit. Memories with a probability below `least` are left out, unless the caller chose a minimum; the first
+    always stays, and as long as it is doubtful whether anything answers, the first `always`.
     """
 
     kind = "assemble_turns"
@@ -100,7 +100,8 @@ class AssembleTurns(Stage):
         """The draft with its context and token count."""
         page = _Page(draft, self.max_tokens, _header(draft))
         if draft.request.min_confidence is None:
-            page.numbered = [(rank, one) for rank, one in page.numbered if rank <= self.always or self._tells(one)]
+            always = self.always if _is_doubtful(draft) else 1
+            page.numbered = [(rank, one) for rank, one in page.numbered if rank <= always or self._tells(one)]
         for rank, one in page.numbered:
             cited = _citation(one.memory, without_session=bool(label(one.memory.origin.speaker)))
             text = page.excerpt(one.memory, self.longest)
@@ -357,7 +358,11 @@ def _relation(memory: Memory) -> str:
 
 def _header(draft: Draft) -> str:
     """The first line of a context, which says if the first five candidates probably contain no answer."""
-    return DOUBTFUL_HEADER if draft.confidence is not None and draft.confidence < LIKELY else HEADER
+    return DOUBTFUL_HEADER if _is_doubtful(draft) else HEADER
+
+
+def _is_doubtful(draft: Draft) -> bool:
+    return draft.confidence is not None and draft.confidence < LIKELY
 
 
 class _Page:

@@ -183,7 +183,8 @@ class Relevant(Stage):
     """Drop candidates that answer the question with a probability below `least`, or the caller's `min_confidence`.
 
     The first `always` stay unless the caller set a minimum, so that a recall that abstains still shows what is nearest.
-    Candidates without a probability stay.
+    All stay if the caller asks for more than `many` items and sets no minimum: who wants many gets many. Candidates
+    without a probability stay.
     """
 
     kind = "relevant"
@@ -191,10 +192,13 @@ class Relevant(Stage):
     effect = "removes"
     least: float = 0.003
     always: int = 3
+    many: int = 10
 
     def __call__(self, draft: Draft, env: Env) -> Draft:
         """The candidates that may answer the question."""
         asked = draft.request.min_confidence
+        if asked is None and draft.request.limit > self.many:
+            return draft
         least, always = (self.least, self.always) if asked is None else (asked, 0)
         kept = tuple(
             one
