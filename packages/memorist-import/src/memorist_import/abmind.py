@@ -60,8 +60,8 @@ def abmind_drafts(given: Object, where: str, unnamed: str | None = None) -> Iter
     if "results" not in given:
         yield from _memory({snake_case(key): value for key, value in given.items()}, where)
         return
-    for place, one in with_places(as_list(given.get("results")), where, "result"):
-        hit = {snake_case(key): value for key, value in as_object(one).items()}
+    for place, result in with_places(as_list(given.get("results")), where, "result"):
+        hit = {snake_case(key): value for key, value in as_object(result).items()}
         if edge := _EDGE.fullmatch(as_text(hit.get("content"))):
             yield from _edge({**edge.groupdict(), "created_at": hit.get("created_at")}, place)
         else:

@@ -43,24 +43,24 @@ def letta_drafts(given: Object, where: str, unnamed: str | None = None) -> Itera
     if isinstance(given.get("text"), str):
         yield from _passage(given, where)
         return
-    agents = [as_object(one) for one in as_list(given.get("agents"))] or [given]
+    agents = [as_object(agent) for agent in as_list(given.get("agents"))] or [given]
     names = [first_name(agent, "name", "id") or f"agent {number}" for number, agent in enumerate(agents, 1)]
     owners = {
         as_name(id): name for agent, name in zip(agents, names, strict=True) for id in as_list(agent.get("block_ids"))
     }
     blocks = as_list(given.get("blocks") if "agents" in given else given.get("core_memory"))
-    for place, one in with_places(blocks, where, "block"):
-        block = as_object(one)
+    for place, value in with_places(blocks, where, "block"):
+        block = as_object(value)
         yield _block(block, place, owners.get(as_name(block.get("id")), names[0] if names else where))
-    for place, one in with_places(as_list(given.get("files")), where, "file"):
-        file = as_object(one)
+    for place, value in with_places(as_list(given.get("files")), where, "file"):
+        file = as_object(value)
         name, text = first_name(file, "original_file_name", "file_name"), as_text(file.get("content"))
         key = f"letta:{name}:{fingerprint(text)}"
         yield DraftMemory(text, place, fields_of({"file": name, "kind": Kind.SEMANTIC, "key": key})[0], turn=False)
     for agent, name in zip(agents, names, strict=True):
         reader = _Letta(name)
-        for place, one in with_places(as_list(agent.get("messages")), f"{where}, {name}", "message"):
-            yield from reader.message(as_object(one), place)
+        for place, value in with_places(as_list(agent.get("messages")), f"{where}, {name}", "message"):
+            yield from reader.message(as_object(value), place)
 
 
 def _block(block: Object, where: str, agent: str) -> DraftMemory:
@@ -143,7 +143,7 @@ def is_langgraph(given: Object) -> bool:
 def langgraph_drafts(given: Object, where: str, unnamed: str | None = None) -> Iterator[Found]:
     """The text of an item, in the scope of its namespace and with its key; it has the time of its last update."""
     parts = as_list(given.get("namespace")) or as_text(given.get("prefix")).split(".")
-    namespace = "/".join(name for one in parts if (name := as_name(one)))
+    namespace = "/".join(name for part in parts if (name := as_name(part)))
     value = as_object(given.get("value"))
     text, rest = _value_text(value)
     if not text.strip():
@@ -151,7 +151,7 @@ def langgraph_drafts(given: Object, where: str, unnamed: str | None = None) -> I
         return
     created = next((given[key] for key in ("created_at", "createdAt") if given.get(key)), None)
     updated = next((given[key] for key in ("updated_at", "updatedAt") if moment(given.get(key))), created)
-    fields, _ = fields_of({"at": updated, "metadata": {key: one for key, one in rest.items() if one is not None}})
+    fields, _ = fields_of({"at": updated, "metadata": {key: field for key, field in rest.items() if field is not None}})
     fields["kind"] = Kind.SEMANTIC
     fields["key"] = f"langgraph:{namespace}:{as_text(given.get('key'))}"
     if namespace:
@@ -164,11 +164,12 @@ def _value_text(value: Object) -> tuple[str, Object]:
     for key in _TEXTS:
         held = value.get(key)
         if isinstance(held, str) and held.strip():
-            return held, {name: one for name, one in value.items() if name != key}
+            return held, {name: field for name, field in value.items() if name != key}
         if as_object(held):
             text, inner = _value_text(as_object(held))
-            return text, {**{name: one for name, one in value.items() if name != key}, **inner}
+            return text, {**{name: field for name, field in value.items() if name != key}, **inner}
     lines = [
-        f"{key}: {one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)}" for key, one in value.items()
+        f"{key}: {field if isinstance(field, str) else json.dumps(field, ensure_ascii=False)}"
+        for key, field in value.items()
     ]
     return "\n".join(lines), {}

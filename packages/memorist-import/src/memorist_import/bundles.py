@@ -25,13 +25,13 @@ def zip_drafts(file: InputFile) -> Iterator[Found]:
     """An export of several files, or every file of conversations or memories; the rest is skipped with a reason."""
     name = file.name
     with open_zip(file.path, name) as archive:
-        yield from (Skipped(f"{name}/{one}", UNSAFE) for one in archive.unsafe())
+        yield from (Skipped(f"{name}/{member}", UNSAFE) for member in archive.unsafe())
         safe = archive.names()
         if export := export_of(safe):
             archive.refuse_bombs(safe, name)
             yield from export.drafts(archive, name)
             return
-        wanted = [one for one in safe if _WANTED.fullmatch(one)]
+        wanted = [member for member in safe if _WANTED.fullmatch(member)]
         if not wanted:
             raise UnreadableFile(
                 name,
@@ -39,10 +39,10 @@ def zip_drafts(file: InputFile) -> Iterator[Found]:
                 remedy="If it contains texts, unpack it and ingest the folder.",
             )
         archive.refuse_bombs(wanted, name)
-        for one in wanted:
-            yield from _member(archive, one, f"{name}/{one.rpartition('/')[2]}", file.format)
+        for member in wanted:
+            yield from _member(archive, member, f"{name}/{member.rpartition('/')[2]}", file.format)
         others = sorted({*safe} - {*wanted})
-        yield from (Skipped(f"{name}/{one}", "not a file of conversations or memories") for one in others)
+        yield from (Skipped(f"{name}/{member}", "not a file of conversations or memories") for member in others)
 
 
 def _member(archive: Archive, member: str, where: str, format: str | None) -> Iterator[Found]:
@@ -65,7 +65,7 @@ def cogx_drafts(tree: Tree, name: str) -> Iterator[Found]:
             yield Skipped(file, reason_of(error))
             continue
         yield from jsonl_drafts(stream, file, reader)
-    yield from (Skipped(one, "not a file of records") for one in tree.names() if one not in files)
+    yield from (Skipped(member, "not a file of records") for member in tree.names() if member not in files)
 
 
 @dataclass(frozen=True, slots=True)

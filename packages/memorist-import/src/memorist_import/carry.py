@@ -160,7 +160,7 @@ def names_in(value: object) -> list[str]:
         except InvalidInput:
             return [value]
     found = cast("list[object]", value) if isinstance(value, list) else []
-    return [name for one in found if (name := as_text(one).strip())]
+    return [name for part in found if (name := as_text(part).strip())]
 
 
 def _said(given: Object, used: Container[str], usual: Object) -> Iterator[tuple[str, Any]]:

@@ -48,7 +48,7 @@ def transcript_drafts(given: Object, where: str, unnamed: str | None = None) -> 
     message = as_object(given.get("message"))
     found = list(parts(message.get("content")))
     words = [part.text for part in found if isinstance(part, Words)]
-    text = _without_reminders("\n\n".join(one for one in words if one.strip())).strip()
+    text = _without_reminders("\n\n".join(passage for passage in words if passage.strip())).strip()
     for part in found:
         if isinstance(part, NotText):
             yield Skipped(where, part.reason)

@@ -53,7 +53,7 @@ def cogx_files(tree: Tree) -> list[str]:
 
 def is_cognee(given: Object) -> bool:
     """Whether an object is a graph of Cognee, or a node, edge or record of one."""
-    firsts = (as_object(one) for name in ("nodes", "edges") for one in as_list(given.get(name))[:1])
+    firsts = (as_object(part) for name in ("nodes", "edges") for part in as_list(given.get(name))[:1])
     return _is_part(given) or any(map(_is_part, firsts))
 
 
@@ -92,10 +92,10 @@ class CogneeReader:
         if _is_part(given):
             yield from self._part(given, where)
             return
-        for place, one in with_places(as_list(given.get("nodes")), where, "node"):
-            yield from self._part(as_object(one), place)
-        for place, one in with_places(as_list(given.get("edges")), where, "edge"):
-            edge = as_object(one)
+        for place, value in with_places(as_list(given.get("nodes")), where, "node"):
+            yield from self._part(as_object(value), place)
+        for place, value in with_places(as_list(given.get("edges")), where, "edge"):
+            edge = as_object(value)
             yield from self._edge(edge, place) if _has_ends(edge) else [Skipped(place, NO_PART)]
 
     def _part(self, given: Object, where: str) -> Iterator[Found]:

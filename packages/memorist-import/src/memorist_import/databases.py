@@ -125,7 +125,7 @@ def _tables(connection: sqlite3.Connection, size: int) -> Mapping[str, _Rows]:
     columns = {name: connection.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall() for name in plain}
     connection.set_authorizer(_allowed)
     return {
-        name: _Rows(connection, name, tuple(one[1] for one in found if not one[6]), _SPREAD * size)
+        name: _Rows(connection, name, tuple(column[1] for column in found if not column[6]), _SPREAD * size)
         for name, found in columns.items()
     }
 

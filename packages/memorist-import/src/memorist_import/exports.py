@@ -92,7 +92,7 @@ def claude_turns(given: Object, where: str, unnamed: str | None = None) -> Itera
     """The turns of a conversation; attachments follow their message."""
     name = first_name(given, "uuid", "id")
     messages = [
-        (place, as_object(one)) for place, one in with_places(as_list(given.get("chat_messages")), where, "message")
+        (place, as_object(value)) for place, value in with_places(as_list(given.get("chat_messages")), where, "message")
     ]
     current = _current(given, [message for _, message in messages])
     calls: Calls = {}
@@ -110,7 +110,9 @@ def claude_turns(given: Object, where: str, unnamed: str | None = None) -> Itera
 
 def _current(given: Object, messages: list[Object]) -> set[str]:
     """The ids of the current branch, if the export gives it."""
-    parents = {id: as_name(one.get("parent_message_uuid")) for one in messages if (id := as_name(one.get("uuid")))}
+    parents = {
+        id: as_name(message.get("parent_message_uuid")) for message in messages if (id := as_name(message.get("uuid")))
+    }
     return set(branch_to(as_name(given.get("current_leaf_message_uuid")), parents))
 
 
@@ -120,9 +122,9 @@ def _message(message: Object, shared: Object, where: str, calls: Calls, name: st
     content = as_list(message.get("content")) or as_text(message.get("text"))
     found = list(turns({**shared, "role": role, "content": content}, where, calls, name))
     yield from found
-    number = sum(isinstance(one, DraftMemory) for one in found)
-    for one in (*as_list(message.get("attachments")), *as_list(message.get("files"))):
-        attached = as_object(one)
+    number = sum(isinstance(piece, DraftMemory) for piece in found)
+    for value in (*as_list(message.get("attachments")), *as_list(message.get("files"))):
+        attached = as_object(value)
         text = as_text(attached.get("extracted_content"))
         if not text.strip():
             yield Skipped(where, NO_TEXT)
@@ -158,7 +160,7 @@ def mem0_memories(given: Object, where: str, unnamed: str | None = None) -> Iter
         fields["at"] = updated
     if expires := moment(given.get("expiration_date")):
         fields["expires_at"] = expires
-    if categories := [name for one in as_list(given.get("categories")) if (name := as_name(one))]:
+    if categories := [name for category in as_list(given.get("categories")) if (name := as_name(category))]:
         fields["keywords"] = categories
     if id := as_name(given.get("id")):
         fields["key"] = f"mem0:{id}"

@@ -47,7 +47,7 @@ def is_graphiti(given: Object) -> bool:
     """Whether an object is a graph of Graphiti or Zep, or one of its edges, nodes or episodes."""
     if isinstance(given.get("messages"), list):
         return False
-    lists = [as_object(one) for key in (*_NODES, *_EDGES, *_EPISODES) for one in as_list(given.get(key))[:1]]
+    lists = [as_object(part) for key in (*_NODES, *_EDGES, *_EPISODES) for part in as_list(given.get(key))[:1]]
     return _is_part(given) or any(map(_is_part, lists))
 
 
@@ -78,12 +78,12 @@ class GraphReader:
         if _is_part(given):
             yield from self._part(given, where)
             return
-        nodes, edges, episodes = ([one for key in keys for one in as_list(given.get(key))] for keys in _PARTS)
+        nodes, edges, episodes = ([part for key in keys for part in as_list(given.get(key))] for keys in _PARTS)
         for node in map(as_object, nodes):
             self._know(node)
         for what, found in (("episode", episodes), ("node", nodes), ("edge", edges)):
-            for place, one in with_places(found, where, what):
-                yield from self._part(as_object(one), place)
+            for place, value in with_places(found, where, what):
+                yield from self._part(as_object(value), place)
 
     def _know(self, node: Object) -> None:
         if (id := as_name(node.get("uuid"))) and (name := as_name(node.get("name"))):
@@ -116,7 +116,7 @@ class GraphReader:
             said = {"key": f"graphiti:{id}", "at": since, "kind": Kind.SEMANTIC, "relation": relation}
             return DraftMemory(text, where, fields_of({**said, "scope": _scope(given)})[0], turn=False)
         times = {"valid_from": since, "valid_to": ends_after, "ingested_at": created, "source": f"graphiti:{id}"}
-        known: dict[str, Any] = {key: one for key, one in {**times, "scope": _scope(given)}.items() if one}
+        known: dict[str, Any] = {key: value for key, value in {**times, "scope": _scope(given)}.items() if value}
         return DraftFact(Fact(ends[0], relation, ends[1]), where, text or None, cast("FactFields", known))
 
 
@@ -161,7 +161,7 @@ def _node(given: Object, where: str) -> Found:
             "scope": _scope(given),
             "kind": Kind.SEMANTIC,
             "keywords": [
-                label for one in as_list(given.get("labels")) if (label := as_name(one)) and label != "Entity"
+                label for value in as_list(given.get("labels")) if (label := as_name(value)) and label != "Entity"
             ],
         }
     )
@@ -173,26 +173,28 @@ _THREAD = ("session_id", "thread_id", "uuid")
 
 def is_zep(given: Object) -> bool:
     """Whether an object is a session or thread of Zep: messages with their facts, or with roles of its kind."""
-    messages = [as_object(one) for one in as_list(given.get("messages"))]
-    facts = [one for key in ("facts", "relevant_facts") for one in as_list(given.get(key))]
-    return isinstance(given.get("messages"), list) and bool(facts or any("role_type" in one for one in messages[:1]))
+    messages = [as_object(message) for message in as_list(given.get("messages"))]
+    facts = [fact for key in ("facts", "relevant_facts") for fact in as_list(given.get(key))]
+    return isinstance(given.get("messages"), list) and bool(
+        facts or any("role_type" in message for message in messages[:1])
+    )
 
 
 def zep_drafts(given: Object, where: str, unnamed: str | None = None) -> Iterator[Found]:
     """The messages of a session, and the facts that Zep found in them."""
     name = first_name(given, *_THREAD) or unnamed
     calls: Calls = {}
-    for place, one in with_places(as_list(given.get("messages")), where, "message"):
-        message = as_object(one)
+    for place, item in with_places(as_list(given.get("messages")), where, "message"):
+        message = as_object(item)
         # With `role_type`, `role` is the name of the speaker.
         named = {"role": message["role_type"], "name": message.get("role")} if "role_type" in message else {}
         id = as_name(message.get("uuid"))
         kept = {key: value for key, value in message.items() if key not in ("role_type", "uuid", "processed")}
         yield from turns({**kept, **named, "key": f"zep:{id}" if id else None}, place, calls, name)
     graph = GraphReader()
-    facts = [one for key in ("facts", "relevant_facts") for one in as_list(given.get(key))]
-    for place, one in with_places(facts, where, "fact"):
-        fact = {"fact": one} if isinstance(one, str) else as_object(one)
+    facts = [fact for key in ("facts", "relevant_facts") for fact in as_list(given.get(key))]
+    for place, item in with_places(facts, where, "fact"):
+        fact = {"fact": item} if isinstance(item, str) else as_object(item)
         text = as_text(fact.get("fact") or fact.get("content"))
         id = as_name(fact.get("uuid")) or fingerprint(text)
         yield from graph.drafts({**fact, "fact": text, "uuid": id}, place)
@@ -213,8 +215,8 @@ def mcp_memory_drafts(given: Object, where: str, unnamed: str | None = None) -> 
     """Each observation as a memory under the name of its entity, each type and each relation as a fact."""
     if "entities" in given:
         for kind in ("entities", "relations"):
-            for place, one in with_places(as_list(given.get(kind)), where, kind):
-                if is_mcp_memory(part := as_object(one)):
+            for place, value in with_places(as_list(given.get(kind)), where, kind):
+                if is_mcp_memory(part := as_object(value)):
                     yield from mcp_memory_drafts(part, place)
                 else:
                     yield Skipped(place, "neither an entity nor a relation")
@@ -230,8 +232,8 @@ def mcp_memory_drafts(given: Object, where: str, unnamed: str | None = None) -> 
     observations = as_list(given.get("observations"))
     if not observations:
         yield Skipped(where, NO_OBSERVATIONS)
-    for place, one in with_places(observations, where, "observation"):
-        yield _observation(name, as_text(one).strip(), place)
+    for place, observation in with_places(observations, where, "observation"):
+        yield _observation(name, as_text(observation).strip(), place)
 
 
 def _observation(name: str, text: str, where: str) -> DraftMemory:

@@ -95,7 +95,7 @@ def _unit(given: Object, where: str) -> Iterator[Found]:
 def _document(given: Object, where: str) -> Iterator[Found]:
     """The text that was retained, in chunks of ours, and the facts in it, each with the texts of its causes."""
     name = as_name(given.get("id"))
-    chunks = [as_text(as_object(one).get("chunk_text")) for one in as_list(given.get("chunks"))]
+    chunks = [as_text(as_object(chunk).get("chunk_text")) for chunk in as_list(given.get("chunks"))]
     text = as_text(given.get("original_text")) or "\n\n".join(chunks)
     retained = dict(object_in(given.get("retain_params")))
     ours = {
@@ -106,7 +106,7 @@ def _document(given: Object, where: str) -> Iterator[Found]:
     }
     used = ("id", "original_text", "chunks", "facts", "created_at")
     document = {**given, "retain_params": retained}
-    facts = [as_object(one) for one in as_list(given.get("facts"))]
+    facts = [as_object(fact) for fact in as_list(given.get("facts"))]
     if text.strip():
         yield from carry_document(text, document, {}, f"hindsight:{name}", ours=ours, used=used, session=name)
     elif not facts:
@@ -121,11 +121,11 @@ def _document(given: Object, where: str) -> Iterator[Found]:
 def _causes(fact: Object, facts: list[Object]) -> list[dict[str, str]]:
     """The causal relations of a fact, with the beginnings of the facts to which they lead instead of their numbers."""
     found: list[dict[str, str]] = []
-    for one in map(as_object, as_list(fact.get("causal_relations"))):
-        number = one.get("target_fact_index")
+    for cause in map(as_object, as_list(fact.get("causal_relations"))):
+        number = cause.get("target_fact_index")
         known = isinstance(number, int) and 0 <= number < len(facts)
         target = as_text(facts[cast("int", number)].get("text"))[:_SHOWN] if known else str(number)
-        found.append({"relation": as_text(one.get("relation_type")), "to": target})
+        found.append({"relation": as_text(cause.get("relation_type")), "to": target})
     return found
 
 

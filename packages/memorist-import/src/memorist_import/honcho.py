@@ -15,7 +15,7 @@ NO_MESSAGE = "not a message of a peer"
 
 def is_honcho(given: Object) -> bool:
     """Whether an object is a message or conclusion of Honcho, or the context of a session."""
-    return _is_said(given) or _is_conclusion(given) or any(_is_said(as_object(one)) for one in _messages(given)[:1])
+    return _is_said(given) or _is_conclusion(given) or any(_is_said(as_object(part)) for part in _messages(given)[:1])
 
 
 def _messages(given: Object) -> list[Any]:
@@ -40,14 +40,14 @@ def honcho_drafts(given: Object, where: str, unnamed: str | None = None) -> Iter
         yield from _conclusion(given, where)
         return
     session = as_name(given.get("id")) or unnamed
-    for place, one in with_places(_messages(given), where, "message"):
-        if _is_said(message := as_object(one)):
+    for place, value in with_places(_messages(given), where, "message"):
+        if _is_said(message := as_object(value)):
             yield from _message(message, place, unnamed=session)
         else:
             yield Skipped(place, NO_MESSAGE)
     summary = as_object(given.get("summary"))
     about = (given.get("peer_representation"), *as_list(given.get("peer_card")))
-    derived = [("summary", summary), *(("peer", as_object({"content": one})) for one in about)]
+    derived = [("summary", summary), *(("peer", as_object({"content": content})) for content in about)]
     for topic, row in derived:
         if (text := as_text(row.get("content"))).strip():
             ours = {"kind": Kind.SEMANTIC, "topic": topic}

@@ -196,7 +196,7 @@ class BlockCollector:
 
     def blocks(self) -> list[Block]:
         """The blocks of the main part, if the page marks one, else of all of it."""
-        main = [one for one in self._found if one[1]]
+        main = [piece for piece in self._found if piece[1]]
         joined: list[tuple[Block, list[str], bool]] = []
         for block, _, item in main or self._found:
             if item and joined and joined[-1][2]:

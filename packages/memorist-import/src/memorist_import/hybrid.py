@@ -53,7 +53,7 @@ def is_hybrid(given: Object) -> bool:
 
 def hybrid_drafts(given: Object, where: str, unnamed: str | None = None) -> Iterator[Found]:
     """The memories and facts in an export."""
-    tables = {name: [as_object(one) for one in as_list(rows)] for name, rows in given.items()}
+    tables = {name: [as_object(row) for row in as_list(rows)] for name, rows in given.items()}
     tables.pop("mnemosyne_export", None)
     yield from hybrid_rows(tables, where)
 

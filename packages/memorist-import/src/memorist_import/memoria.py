@@ -30,7 +30,7 @@ _SPEAKERS = {"agent": "assistant", "user": "user"}
 
 def is_memoria(given: Object) -> bool:
     """Whether an object is an answer of Memoria, or an edge, entity, episode or playbook of it."""
-    lists = (as_object(one) for name in _LISTS for one in as_list(given.get(name))[:1])
+    lists = (as_object(part) for name in _LISTS for part in as_list(given.get(name))[:1])
     return _is_part(given) or any(map(_is_part, lists))
 
 
@@ -67,11 +67,11 @@ class MemoriaReader:
         if _is_part(given):
             yield from self._part(given, where)
             return
-        for one in (given.get("entity"), *as_list(given.get("entities"))):
-            self._know(as_object(one))
+        for entity in (given.get("entity"), *as_list(given.get("entities"))):
+            self._know(as_object(entity))
         for name in _LISTS:
-            for place, one in with_places(as_list(given.get(name)), where, name):
-                yield from self._part(as_object(one), place)
+            for place, value in with_places(as_list(given.get(name)), where, name):
+                yield from self._part(as_object(value), place)
 
     def _know(self, entity: Object) -> None:
         if (id := as_name(entity.get("id"))) and (name := as_name(entity.get("name"))):
@@ -113,7 +113,7 @@ class MemoriaReader:
     def _name(self, edge: Object, keys: tuple[str, ...], id: str) -> str | None:
         """The name of an end: written out, in an object, or known by its id."""
         objects = (as_object(edge.get(key)) for key in keys)
-        written = first_name(edge, *keys) or next((name for one in objects if (name := as_name(one.get("name")))), None)
+        written = first_name(edge, *keys) or next((name for end in objects if (name := as_name(end.get("name")))), None)
         return written or self._names.get(as_text(edge.get(id)))
 
 
@@ -136,7 +136,7 @@ def _entity(given: Object, where: str) -> Iterator[Found]:
         "key": _key(given),
         "kind": Kind.SEMANTIC,
         "topic": as_name(given["name"]),
-        "keywords": [name for one in (*as_list(given.get("aliases")), given.get("type")) if (name := as_name(one))],
+        "keywords": [name for label in (*as_list(given.get("aliases")), given.get("type")) if (name := as_name(label))],
     }
     used = ("id", "name", "summary", "aliases", "type")
     table = {"updatedAt": "at", "createdAt": "ingested_at"}

@@ -44,8 +44,8 @@ def _nodes_of(given: Object) -> list[Object]:
     """The nodes of a graph, which may be under their ids."""
     nodes = given.get("nodes")
     found = as_object(nodes)
-    listed = [{"id": id, **as_object(one)} for id, one in found.items()] if found else as_list(nodes)
-    return [as_object(one) for one in listed]
+    listed = [{"id": id, **as_object(node)} for id, node in found.items()] if found else as_list(nodes)
+    return [as_object(node) for node in listed]
 
 
 def _type_of(node: Object) -> str | None:
@@ -58,7 +58,7 @@ def _type_of(node: Object) -> str | None:
 
 
 def _ids(node: Object, kind: str) -> list[str]:
-    return [as_text(one) for one in as_list(as_object(node.get("links")).get(kind))]
+    return [as_text(id) for id in as_list(as_object(node.get("links")).get(kind))]
 
 
 class NodeReader:

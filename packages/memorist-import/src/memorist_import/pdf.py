@@ -112,8 +112,8 @@ class _Work:
         waiting, seen = [page.get("/Resources")], set[int]()
         while waiting:
             resources = _object(waiting.pop())
-            for name, one in _object(resources.get("/XObject")).items():
-                form = _object(one)
+            for name, value in _object(resources.get("/XObject")).items():
+                form = _object(value)
                 if form.get("/Subtype") == "/Form":
                     content: bytes = form.get_data()
                     self._forms[name] = max(len(content), self._forms.get(name, 0))
@@ -153,7 +153,7 @@ def _text(reader: PdfReader, number: int, where: str, work: _Work) -> str | Skip
 
 
 def _page(text: str, where: str, number: int, shared: Fields) -> Iterator[DraftMemory]:
-    paragraphs = (part for one in _BLANK.split(text) if one.strip() for part in split_text(one))
+    paragraphs = (part for paragraph in _BLANK.split(text) if paragraph.strip() for part in split_text(paragraph))
     for chunk in join_blocks(paragraphs):
         metadata = {**(shared.get("metadata") or {}), "page": number}
         yield DraftMemory(chunk, where, {**shared, "kind": Kind.SEMANTIC, "metadata": metadata})

@@ -77,4 +77,4 @@ def items(value: object, place: str) -> list[object]:
 
 def objects(value: object, place: str) -> list[RowFields]:
     """Check that a value is a JSON list of objects."""
-    return [fields(one, f"{place}[{number}]") for number, one in enumerate(items(value, place))]
+    return [fields(item, f"{place}[{number}]") for number, item in enumerate(items(value, place))]

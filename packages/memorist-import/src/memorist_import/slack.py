@@ -93,7 +93,7 @@ class Workspace:
         titles: dict[str, str] = {}
         for room in map(as_object, rooms):
             id, name = as_name(room.get("id")), as_name(room.get("name"))
-            members = [people.get(one, one) for one in map(as_text, as_list(room.get("members"))) if one]
+            members = [people.get(member, member) for member in map(as_text, as_list(room.get("members"))) if member]
             title = f"#{name}" if name and not name.startswith("mpdm-") else " and ".join(members) or name or id or ""
             titles |= {key: title[:LONGEST_TITLE] for key in (id, name) if key}
         return Workspace(people, frozenset(bots), titles)
@@ -151,7 +151,7 @@ def _messages(tree: Tree, file: str, root: str) -> tuple[list[Object], list[Skip
         document, notes = json_in(tree, file, where)
     except InvalidInput as error:
         return [], [Skipped(where, reason_of(error))]
-    return [as_object(one) for one in as_list(document)], list(notes)
+    return [as_object(message) for message in as_list(document)], list(notes)
 
 
 def _change(message: Object) -> dict[str, Object | None]:

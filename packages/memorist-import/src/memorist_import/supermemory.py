@@ -35,7 +35,7 @@ _USUAL = {
 
 def is_supermemory(given: Object) -> bool:
     """Whether an object is a memory or document of Supermemory, or a page of them."""
-    parts = (as_object(one) for name in _LISTS for one in as_list(given.get(name))[:1])
+    parts = (as_object(part) for name in _LISTS for part in as_list(given.get(name))[:1])
     return _is_part(given) or any(map(_is_part, parts))
 
 
@@ -68,8 +68,8 @@ def supermemory_drafts(given: Object, where: str, unnamed: str | None = None) ->
         yield Skipped(where, CHUNK)
     else:
         for name in _LISTS:
-            for place, one in with_places(as_list(given.get(name)), where, name):
-                part = as_object(one)
+            for place, value in with_places(as_list(given.get(name)), where, name):
+                part = as_object(value)
                 yield from supermemory_drafts(part, place) if _is_part(part) else [Skipped(place, NO_PART)]
 
 
@@ -80,10 +80,10 @@ def _flat(given: Object) -> Object:
 def _versions(given: Object, where: str) -> Iterator[Found]:
     """A memory after its earlier versions, each of which ended when the next one was written."""
     scope, _ = _tags(given)
-    history = [_flat(as_object(one)) for one in as_list(given.get("history"))]
-    earlier = [{"containerTag": scope, **one, "isLatest": False} for one in history]
-    earlier = [one for one in earlier if one.get("id") != given.get("id")]
-    earlier.sort(key=lambda one: first_time(one, "createdAt") or EPOCH)
+    history = [_flat(as_object(version)) for version in as_list(given.get("history"))]
+    earlier = [{"containerTag": scope, **version, "isLatest": False} for version in history]
+    earlier = [version for version in earlier if version.get("id") != given.get("id")]
+    earlier.sort(key=lambda version: first_time(version, "createdAt") or EPOCH)
     for version, following in pairwise([*earlier, _flat(given)]):
         yield from _memory(version, where, until=first_time(following, "createdAt"))
     yield from _memory(_flat(given), where)
@@ -145,8 +145,10 @@ def _stored(given: Object, where: str) -> Iterator[Found]:
         yield from carry_memory(summary, given, table, where, ours=ours, used=(*used, "summary"), usual=usual)
     else:
         yield Skipped(where, NO_CONTENT)
-    for place, one in with_places((*as_list(row.get("memoryEntries")), *as_list(row.get("memories"))), where, "memory"):
-        if _is_memory(entry := as_object(one)):
+    for place, value in with_places(
+        (*as_list(row.get("memoryEntries")), *as_list(row.get("memories"))), where, "memory"
+    ):
+        if _is_memory(entry := as_object(value)):
             yield from _versions({"containerTag": scope, **entry}, place)
         else:
             yield Skipped(place, NO_PART)

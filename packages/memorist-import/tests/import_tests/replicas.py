@@ -105,10 +105,10 @@ def _relate(engine: Engine, dice: random.Random) -> None:
 
 def _on_one(verb: Callable[[Engine, Memory, random.Random], object]) -> Callable[[Engine, random.Random], None]:
     def act(engine: Engine, dice: random.Random) -> None:
-        one = _chosen(engine, dice)
-        if one is not None:
+        memory = _chosen(engine, dice)
+        if memory is not None:
             with suppress(InvalidInput):  # such as ending what has ended
-                verb(engine, one, dice)
+                verb(engine, memory, dice)
 
     return act
 
@@ -119,13 +119,17 @@ ACTIONS: Sequence[Callable[[Engine, random.Random], None]] = (
     _remember_keyed,
     _relate,
     _relate,
-    _on_one(lambda engine, one, dice: engine.update(one.id, dice.choice(TEXTS)) if one.fact is None else None),
-    _on_one(lambda engine, one, dice: engine.update(one.id, importance=dice.random()) if one.fact is None else None),
-    _on_one(lambda engine, one, _: engine.forget(one.id)),
-    _on_one(lambda engine, one, _: engine.pin(one.id)),
-    _on_one(lambda engine, one, _: engine.unpin(one.id)),
-    _on_one(lambda engine, one, _: engine.invalidate(one.id)),
-    _on_one(lambda engine, one, dice: engine.feedback(one.id, dice.choice(("useful", "wrong", "hide", "outdated")))),
+    _on_one(lambda engine, memory, dice: engine.update(memory.id, dice.choice(TEXTS)) if memory.fact is None else None),
+    _on_one(
+        lambda engine, memory, dice: engine.update(memory.id, importance=dice.random()) if memory.fact is None else None
+    ),
+    _on_one(lambda engine, memory, _: engine.forget(memory.id)),
+    _on_one(lambda engine, memory, _: engine.pin(memory.id)),
+    _on_one(lambda engine, memory, _: engine.unpin(memory.id)),
+    _on_one(lambda engine, memory, _: engine.invalidate(memory.id)),
+    _on_one(
+        lambda engine, memory, dice: engine.feedback(memory.id, dice.choice(("useful", "wrong", "hide", "outdated")))
+    ),
 )
 
 

@@ -35,7 +35,7 @@ def test_a_memory_has_its_feelings_worth_and_times(tmp_path: Path) -> None:
     assert dark.metadata == {"recall_count": 2, "confidence": 3, "source_message_ids": "7,8"}
     assert (router.text, router.original, router.topic, router.tier) == ("Router key", None, "work", Tier.WORKING)
     assert (router.worth.classification, router.times.expires_at) == (3, datetime(2030, 1, 1, tzinfo=UTC))
-    assert [one.where for one in cleaned(found) if one.reason == ENCRYPTED] == ["memory.db, memory 2"]
+    assert [note.where for note in cleaned(found) if note.reason == ENCRYPTED] == ["memory.db, memory 2"]
 
 
 def test_messages_summaries_and_edges_come_along(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_messages_summaries_and_edges_come_along(tmp_path: Path) -> None:
     ]
     assert positions(found)["alice:telegram"] == [0, 1, None]
     assert [item.fact for item in found if isinstance(item, FactPiece)] == [Fact("alice", "works_with", "bob")]
-    assert [one.reason for one in skipped(found)] == [SYSTEM, "a log entry"]
+    assert [skip.reason for skip in skipped(found)] == [SYSTEM, "a log entry"]
 
 
 def test_the_answer_of_a_recall_has_the_same_memories(tmp_path: Path) -> None:
@@ -77,4 +77,4 @@ def test_a_second_import_adds_nothing_and_secrets_stay_hidden(tmp_path: Path) ->
         first, again = memory.ingest(path), memory.ingest(path)
         assert (first.kept, first.facts) == (6, 1)
         assert (again.kept, again.merged, again.facts, again.known) == (0, 0, 0, 6)
-        assert "Router key" not in {one.memory.text for one in memory.recall("router key").items}
+        assert "Router key" not in {item.memory.text for item in memory.recall("router key").items}

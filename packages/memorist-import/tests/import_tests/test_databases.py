@@ -70,7 +70,7 @@ def test_a_database_in_use_is_refused_with_the_remedy(tmp_path: Path) -> None:
         error = refusal(path)
     assert "a.db-wal has changes" in error.problem and ".backup" in error.remedy
     made(path, f"{ROW})")
-    assert [one.text for one in memories(items(path))] == ["Rows at dawn."]
+    assert [memory.text for memory in memories(items(path))] == ["Rows at dawn."]
 
 
 def test_a_view_in_the_place_of_a_table_is_never_run(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_triggers_computed_columns_and_odd_tables_change_nothing(tmp_path: Path)
     )
     before = path.read_bytes()
     found = items(path)
-    assert [one.text for one in memories(found)] == ["Rows at dawn."]
+    assert [memory.text for memory in memories(found)] == ["Rows at dawn."]
     assert len(skipped(found)) == 2  # the log and the odd table
     assert path.read_bytes() == before and os.listdir(tmp_path) == ["a.db"]
 
@@ -149,8 +149,8 @@ def test_huge_numbers_nul_characters_and_nested_metadata_are_cleaned_or_skipped(
     assert dawn.text == "Rows at dawn." and dawn.worth.importance == 0.5
     assert (dawn.metadata["importance"], noon.text) == (1e308, "Rows at noon.")
     assert (six.metadata["metadata"], six.metadata["at"]) == ("not JSON", "soon")
-    assert "its time is ambiguous; kept as metadata" in {one.reason for one in cleaned(found)}
-    assert [one.where for one in skipped(found)] == ["a.db, working_memory 4"]
+    assert "its time is ambiguous; kept as metadata" in {note.reason for note in cleaned(found)}
+    assert [skip.where for skip in skipped(found)] == ["a.db, working_memory 4"]
 
 
 def test_a_link_in_a_folder_is_skipped_and_a_text_with_that_name_is_read_as_text(tmp_path: Path) -> None:
@@ -159,5 +159,5 @@ def test_a_link_in_a_folder_is_skipped_and_a_text_with_that_name_is_read_as_text
     (tmp_path / "folder" / "link.db").symlink_to(path)
     (tmp_path / "folder" / "notes.db").write_text("Rows at dawn.")
     found = items(tmp_path / "folder")
-    assert [one.reason for one in skipped(found)] == ["symbolic link"]
-    assert [one.text for one in memories(found)] == ["Rows at dawn."]
+    assert [skip.reason for skip in skipped(found)] == ["symbolic link"]
+    assert [memory.text for memory in memories(found)] == ["Rows at dawn."]

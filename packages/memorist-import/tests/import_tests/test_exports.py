@@ -30,7 +30,7 @@ def test_chatgpt_follows_the_current_branch(tmp_path: Path) -> None:
         ("user", "Round and round."),
     ]
     assert positions(found) == {"c-1": [0, 1, 2, 3], "c-2": [0]}
-    reasons = [one.reason for one in skipped(found)]
+    reasons = [skip.reason for skip in skipped(found)]
     assert reasons == [SYSTEM, SYSTEM, IMAGE, REASONING, WORDLESS_CALL, LEFT, LEFT]
 
 
@@ -73,7 +73,7 @@ def test_claude_keeps_words_results_and_attachments(tmp_path: Path) -> None:
         ("user", "Hello."),
     ]
     assert positions(found) == {"u-1": [0, 1, 2, 3], "u-2": [0]}
-    assert [one.reason for one in skipped(found)] == [NO_TEXT]
+    assert [skip.reason for skip in skipped(found)] == [NO_TEXT]
     keys = [memory.origin.key for memory in memories(found)]
     assert keys == ["claude:u-1:m-1", "claude:u-1:m-1:2", "claude:u-1:m-2", "claude:u-1:m-2:2", "claude:u-2:m-3"]
     assert [memory.topic for memory in memories(found)][3:] == ["Bread", None]
@@ -154,10 +154,10 @@ def test_a_damaged_zip_is_rejected_or_skipped(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="not a readable zip file"):
         items(written(tmp_path / "cut.zip", data[:200]))
     found = items(written(tmp_path / "bad.zip", data[:60] + b"\xff" * 20 + data[80:]))
-    assert [one.reason for one in skipped(found)] == ["damaged, encrypted or in an unknown format"]
+    assert [skip.reason for skip in skipped(found)] == ["damaged, encrypted or in an unknown format"]
 
 
 def test_only_the_requested_format_is_read(tmp_path: Path) -> None:
     found = items(written(tmp_path / "c.json", exports.claude()), format="chatgpt")
-    assert {one.reason for one in skipped(found)} == {"not in the format chatgpt"}
+    assert {skip.reason for skip in skipped(found)} == {"not in the format chatgpt"}
     assert pieces(found) == []

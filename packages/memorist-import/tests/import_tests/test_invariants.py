@@ -97,8 +97,8 @@ def test_positions_count_from_zero_in_each_session(values: list[dict[str, Any]])
 
 def _without_positions(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _without_positions(one) for key, one in value.items() if key != "position"}
-    return [_without_positions(one) for one in value] if isinstance(value, list) else value
+        return {key: _without_positions(part) for key, part in value.items() if key != "position"}
+    return [_without_positions(part) for part in value] if isinstance(value, list) else value
 
 
 @given(st.binary(max_size=40), st.integers(0, 400), st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
@@ -129,11 +129,9 @@ def test_an_export_with_any_value_anywhere_is_read(export: Any) -> None:
 def _damaged(value: Any) -> list[Any]:
     """The value with each of its parts, one at a time, replaced by something it should not be."""
     if isinstance(value, dict):
-        return [{**value, key: other} for key, one in value.items() for other in (*_ODD, *_damaged(one))]
+        return [{**value, key: odd} for key, part in value.items() for odd in (*_ODD, *_damaged(part))]
     if isinstance(value, list):
-        return [
-            [*value[:n], other, *value[n + 1 :]] for n, one in enumerate(value) for other in (*_ODD, *_damaged(one))
-        ]
+        return [[*value[:n], odd, *value[n + 1 :]] for n, part in enumerate(value) for odd in (*_ODD, *_damaged(part))]
     return []
 
 

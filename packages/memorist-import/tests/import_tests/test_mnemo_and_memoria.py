@@ -43,7 +43,7 @@ def test_a_row_of_mnemo_has_its_worth_from_the_row_and_its_metadata(tmp_path: Pa
     }
     assert (noon.times.expires_at, noon.tier) == (datetime(2024, 6, 4, 10, tzinfo=UTC), Tier.PERIPHERAL)
     assert (rules.topic, rules.metadata) == (None, {"score": 0.7})
-    assert Counter(one.reason for one in cleaned(found)) == {
+    assert Counter(note.reason for note in cleaned(found)) == {
         "vector left out; it is computed again": 2,
         "score kept as metadata": 1,
     }
@@ -81,16 +81,16 @@ def test_episodes_summaries_playbooks_and_edges_of_unknown_ends_are_memories(tmp
     assert (playbook.kind, playbook.topic, playbook.text) == (
         *(Kind.PROCEDURAL, "Release", "Release\n\nTag, then publish."),
     )
-    assert [one.reason for one in skipped(found)] == [NO_SUMMARY, NO_SUMMARY]
-    assert Counter(one.reason for one in cleaned(found))["confidence left out: a fact has no place for it"] == 2
-    assert "it ends before it begins; its end is left out" in {one.reason for one in cleaned(found)}
+    assert [skip.reason for skip in skipped(found)] == [NO_SUMMARY, NO_SUMMARY]
+    assert Counter(note.reason for note in cleaned(found))["confidence left out: a fact has no place for it"] == 2
+    assert "it ends before it begins; its end is left out" in {note.reason for note in cleaned(found)}
 
 
 def test_lines_know_the_entities_before_them_and_wrapped_edges_are_edges(tmp_path: Path) -> None:
     answer = originals.memoria()
-    entries = [*answer["entities"], *({"edge": one, "score": 1} for one in answer["edges"])]
-    facts = [one for one in items(written(tmp_path / "lines.jsonl", lines(entries))) if isinstance(one, FactPiece)]
-    assert [one.fact.object for one in facts] == ["Premex", "Acme", "Oslo"]
+    entries = [*answer["entities"], *({"edge": edge, "score": 1} for edge in answer["edges"])]
+    facts = [item for item in items(written(tmp_path / "lines.jsonl", lines(entries))) if isinstance(item, FactPiece)]
+    assert [fact.fact.object for fact in facts] == ["Premex", "Acme", "Oslo"]
 
 
 def test_a_second_import_adds_nothing_and_an_end_ends_the_fact(tmp_path: Path) -> None:
@@ -104,5 +104,5 @@ def test_a_second_import_adds_nothing_and_an_end_ends_the_fact(tmp_path: Path) -
             assert (report.kept, report.merged, report.facts) == (0, 0, 0)
         answer["edges"][0]["tInvalid"] = "2023-06-01T00:00:00Z"
         memory.ingest(written(tmp_path / "later.json", answer))
-        (left,) = (one for one in memory.history("Stefan") if one.fact and one.fact.object == "Premex")
+        (left,) = (version for version in memory.history("Stefan") if version.fact and version.fact.object == "Premex")
         assert left.times.valid_to == datetime(2023, 6, 1, tzinfo=UTC)

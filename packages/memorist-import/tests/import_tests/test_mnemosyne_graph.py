@@ -50,8 +50,8 @@ def test_each_type_of_node_is_a_memory_of_its_kind(tmp_path: Path) -> None:
 
 def test_tags_intents_and_pointers_are_counted(tmp_path: Path) -> None:
     found = items(written(tmp_path / "graph.json", originals.elixir()))
-    assert [one.reason for one in skipped(found)] == [INTENT, POINTER, TAG]
-    noted = Counter(one.reason for one in cleaned(found))
+    assert [skip.reason for skip in skipped(found)] == [INTENT, POINTER, TAG]
+    noted = Counter(note.reason for note in cleaned(found))
     assert (noted["links kept as metadata"], noted["sources kept as metadata"]) == (5, 1)
     assert noted["return_score kept as metadata"] == noted["parent_goal kept as metadata"] == 1
 
@@ -60,17 +60,17 @@ def test_nodes_in_a_list_in_lines_and_edges_beside_them_are_the_same_graph(tmp_p
     graph = originals.elixir()
     nodes: list[dict[str, Any]] = [{"id": id, **node} for id, node in graph["nodes"].items()]
     edges = [
-        {"from": id, "to": other, "type": kind}
+        {"from": id, "to": target, "type": kind}
         for id, node in graph["nodes"].items()
         for kind, ids in node["links"].items()
-        for other in ids
-        if id < other
+        for target in ids
+        if id < target
     ]
     bare = [{**node, "links": {}} for node in nodes]
     listed = items(written(tmp_path / "a.json", {"nodes": bare, "edges": edges, "metadata": graph["metadata"]}))
     lines = items(written(tmp_path / "b.jsonl", "\n".join(map(json.dumps, reversed(nodes)))))
     whole = {memory.id: memory for memory in memories(items(written(tmp_path / "c.json", graph)))}
-    assert {memory.id: memory.text for memory in memories(listed)} == {id: one.text for id, one in whole.items()}
+    assert {memory.id: memory.text for memory in memories(listed)} == {id: memory.text for id, memory in whole.items()}
     assert by_kind(listed)[Kind.SEMANTIC].keywords == by_kind(lines)[Kind.SEMANTIC].keywords == ("disk",)
 
 

@@ -26,7 +26,7 @@ def by_text(found: list[Item]) -> dict[str, Memory]:
 
 
 def reasons(found: list[Item]) -> Counter[str]:
-    return Counter(one.reason for one in [*skipped(found), *cleaned(found)])
+    return Counter(item.reason for item in [*skipped(found), *cleaned(found)])
 
 
 def test_a_memory_has_its_fields_times_session_and_names(tmp_path: Path) -> None:
@@ -87,13 +87,13 @@ def test_what_has_no_place_is_counted(tmp_path: Path) -> None:
 
 def test_the_database_says_the_same_as_the_export(tmp_path: Path) -> None:
     database = originals.hybrid_database(tmp_path / "mnemosyne.db")
-    before = (database.read_bytes(), sorted(one.name for one in tmp_path.iterdir()))
+    before = (database.read_bytes(), sorted(path.name for path in tmp_path.iterdir()))
     export = items(written(tmp_path / "more" / "export.json", originals.hybrid_export()))
     found = items(database)
     assert detect(database) == "mnemosyne-hybrid"
     assert {memory.id for memory in memories(found)} == {memory.id for memory in memories(export)}
     assert before[0] == database.read_bytes()
-    assert before[1] == sorted(one.name for one in tmp_path.iterdir() if one.is_file())
+    assert before[1] == sorted(path.name for path in tmp_path.iterdir() if path.is_file())
     extra = reasons(found) - reasons(export)
     assert extra == {
         "binary_vector left out; it is computed again": 2,
@@ -111,7 +111,7 @@ def test_a_second_import_adds_nothing(tmp_path: Path) -> None:
         for again in (export, database):
             report = memory.ingest(again)
             assert (report.kept, report.merged, report.facts, report.known) == (0, 0, 0, 9)
-        assert {one.fact.object for one in memory.history("Maya") if one.fact} == {"auth", "billing"}
+        assert {version.fact.object for version in memory.history("Maya") if version.fact} == {"auth", "billing"}
 
 
 WRITE = """

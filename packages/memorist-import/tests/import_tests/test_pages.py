@@ -75,7 +75,7 @@ def test_a_page_is_read_in_the_encoding_it_declares(tmp_path: Path, head: str, e
 def test_a_page_in_an_undeclared_encoding_is_read_as_browsers_do(tmp_path: Path) -> None:
     found = items(written(tmp_path / "a.html", "<html><p>“café”</p>".encode("cp1252")))
     assert [piece.text for piece in pieces(found)] == ["“café”"]
-    assert [one.reason for one in cleaned(found)] == ["not UTF-8; read as Windows-1252"]
+    assert [note.reason for note in cleaned(found)] == ["not UTF-8; read as Windows-1252"]
 
 
 def test_a_page_of_scripts_is_skipped_with_the_reason(tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def test_an_encrypted_or_scanned_or_damaged_pdf_is_named_with_the_reason(tmp_pat
     written(tmp_path / "damaged.pdf", pdf("High tide.")[:200])
     written(tmp_path / "locked.pdf", pdf("High tide.", password="oars"))
     written(tmp_path / "scan.pdf", pdf("", ""))
-    reasons = {one.where: one.reason for one in skipped(items(tmp_path))}
+    reasons = {skip.where: skip.reason for skip in skipped(items(tmp_path))}
     assert reasons["locked.pdf"] == "is encrypted"
     assert reasons["scan.pdf"].startswith("has no text on any page")
     assert reasons["damaged.pdf"].startswith("is a damaged PDF")

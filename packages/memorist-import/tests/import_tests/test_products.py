@@ -38,7 +38,7 @@ def test_a_transcript_of_claude_code_is_what_the_two_said(tmp_path: Path) -> Non
     path = written(tmp_path / "s-1.jsonl", lines(products.claude_code()))
     found = items(path)
     assert talk(found) == [("user", "Ship the boat shop on Friday."), ("assistant", "On Friday.")]
-    assert [one.reason for one in skipped(found)] == [
+    assert [skip.reason for skip in skipped(found)] == [
         *(SUMMARY, PROGRAM, COMMAND, REASONING, TOOLS, TOOLS, SUBAGENT, PROGRAM, SUMMARY, COMMAND)
     ]
     first, _ = memories(found)
@@ -70,7 +70,7 @@ def test_memory_files_of_claude_code_are_notes_that_are_not_the_owners(tmp_path:
         "oars-rule",
         {"name": "oars-rule", "description": "How oars are stored", "type": "project"},
     )
-    assert {one.where.rpartition("shop/")[2]: one.reason for one in skipped(found)} == {
+    assert {skip.where.rpartition("shop/")[2]: skip.reason for skip in skipped(found)} == {
         "memory/MEMORY.md:3": INDEX,
         f"{session}/tool-results": TOOLS,
         f"{session}/subagents/agent-1.jsonl:1": SUBAGENT,
@@ -88,7 +88,7 @@ def test_an_agent_file_of_letta_has_blocks_files_and_turns(tmp_path: Path) -> No
         ("assistant", "Which ones?"),
         ("assistant", "Noted."),
     ]
-    assert [one.reason for one in skipped(found)] == [SYSTEM, LOOP_EVENT, LOOP_EVENT]
+    assert [skip.reason for skip in skipped(found)] == [SYSTEM, LOOP_EVENT, LOOP_EVENT]
     block, *_ = memories(found)
     assert (block.origin.key, block.topic) == ("letta:sam:human", "human")
     assert positions(found)["sam"] == [0, 1, 2]
@@ -97,7 +97,7 @@ def test_an_agent_file_of_letta_has_blocks_files_and_turns(tmp_path: Path) -> No
 def test_letta_numbers_messages_anew_in_every_export_and_they_stay_the_same(tmp_path: Path) -> None:
     later = products.letta()
     later["agents"][0]["messages"] = [
-        {**one, "id": f"message-{n}"} for n, one in enumerate(later["agents"][0]["messages"][2:])
+        {**message, "id": f"message-{n}"} for n, message in enumerate(later["agents"][0]["messages"][2:])
     ]
     before = {memory.id for memory in memories(items(written(tmp_path / "a.af", products.letta())))}
     assert {memory.id for memory in memories(items(written(tmp_path / "b.af", later)))} < before
@@ -125,14 +125,14 @@ def test_a_graph_of_graphiti_keeps_both_clocks(tmp_path: Path) -> None:
         "scope": "group:boats",
     }
     assert worked.fields.get("valid_to") == datetime(2020, 1, 1, tzinfo=UTC)
-    assert [one.reason for one in skipped(found)] == [NO_SUMMARY]
+    assert [skip.reason for skip in skipped(found)] == [NO_SUMMARY]
     assert {memory.scope for memory in memories(found)} == {"group:boats"}
 
 
 def test_lines_of_a_graph_know_the_nodes_before_them(tmp_path: Path) -> None:
     graph = products.graphiti()
     path = written(tmp_path / "graph.jsonl", lines([*graph["nodes"], *graph["edges"], *graph["episodes"]]))
-    assert [one.fact.relation for one in facts(items(path))] == ["lives_in", "works_in"]
+    assert [piece.fact.relation for piece in facts(items(path))] == ["lives_in", "works_in"]
 
 
 def test_a_session_of_zep_has_messages_and_facts(tmp_path: Path) -> None:
@@ -141,8 +141,8 @@ def test_a_session_of_zep_has_messages_and_facts(tmp_path: Path) -> None:
     assert detect(path) == "zep"
     assert talk(found) == [("Ann", "I sold the dinghy."), ("guide", "A pity.")]
     assert positions(found) == {"z-1": [0, 1]}
-    assert [one.fact for one in facts(found)] == [Fact("Ann", "sold", "dinghy")]
-    assert [one.reason for one in skipped(found)] == [SYSTEM]
+    assert [piece.fact for piece in facts(found)] == [Fact("Ann", "sold", "dinghy")]
+    assert [skip.reason for skip in skipped(found)] == [SYSTEM]
 
 
 def test_items_of_a_langgraph_store_keep_namespace_key_and_time(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_items_of_a_langgraph_store_keep_namespace_key_and_time(tmp_path: Path) 
         {"type": "habit"},
     )
     assert first.times.valid_from == datetime(2024, 6, 4, 10, tzinfo=UTC)
-    assert [one.reason for one in skipped(found)] == [NO_VALUE]
+    assert [skip.reason for skip in skipped(found)] == [NO_VALUE]
 
 
 def test_the_file_of_the_mcp_memory_server_is_observations_and_facts(tmp_path: Path) -> None:
@@ -166,12 +166,12 @@ def test_the_file_of_the_mcp_memory_server_is_observations_and_facts(tmp_path: P
         ("Ann Berg: Speaks Norwegian", "Speaks Norwegian"),
         ("Ann Berg rows", None),
     ]
-    assert [one.fact for one in facts(found)] == [
+    assert [piece.fact for piece in facts(found)] == [
         Fact("Ann Berg", "is_a", "person"),
         Fact("Heron", "is_a", "boat"),
         Fact("Ann Berg", "owns_boat", "Heron"),
     ]
-    assert [one.reason for one in skipped(found)] == [NO_OBSERVATIONS]
+    assert [skip.reason for skip in skipped(found)] == [NO_OBSERVATIONS]
     *entities, relation = products.mcp_memory()
     graph = written(tmp_path / "graph.json", {"entities": entities, "relations": [relation]})
     assert detect(graph) == "mcp-memory"
@@ -193,7 +193,7 @@ def test_locomo_and_longmemeval_are_read_in_their_own_shape(tmp_path: Path) -> N
     long = written(tmp_path / "longmemeval_s.json", products.longmemeval())
     assert detect(long) == "longmemeval"
     assert talk(items(long)) == [("user", "I moved to Rome."), ("assistant", "Splendid!")]
-    assert [one.reason for one in skipped([*items(locomo), *items(long)])] == [QUESTIONS, QUESTIONS]
+    assert [skip.reason for skip in skipped([*items(locomo), *items(long)])] == [QUESTIONS, QUESTIONS]
 
 
 def test_a_broken_conversation_of_a_dataset_is_named_and_the_others_are_read(tmp_path: Path) -> None:
@@ -212,7 +212,7 @@ def test_a_long_list_is_read_item_by_item(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(formats, "MOST_WHOLE", 200)
     many = [{"text": f"Heron {n} 😀", "n": n} for n in range(50)]
     path = written(tmp_path / "a.json", json.dumps(many, ensure_ascii=False, indent=1))
-    assert [piece.text for piece in pieces(items(path))] == [one["text"] for one in many]
+    assert [piece.text for piece in pieces(items(path))] == [entry["text"] for entry in many]
     assert detect(path) == "json"
     with pytest.raises(memorist.InvalidInput, match=r"a\.json is not JSON"):
         items(written(tmp_path / "a.json", json.dumps(many)[:-30]))
@@ -252,7 +252,7 @@ def test_the_same_export_adds_nothing_however_its_path_is_given(
     with opened(tmp_path) as engine:
         first = engine.ingest(path)
         assert first.kept and not first.known
-        before = [(one.id, one.version) for one in engine.list(limit=1000).items]
+        before = [(memory.id, memory.version) for memory in engine.list(limit=1000).items]
         ways = [
             str(path),
             path.name,
@@ -263,7 +263,7 @@ def test_the_same_export_adds_nothing_however_its_path_is_given(
         for way in ways:
             again = engine.ingest(way)
             assert (again.kept, again.merged, again.known) == (0, 0, first.kept), way
-        assert [(one.id, one.version) for one in engine.list(limit=1000).items] == before
+        assert [(memory.id, memory.version) for memory in engine.list(limit=1000).items] == before
 
 
 def test_facts_are_written_as_facts_and_a_later_export_ends_them(tmp_path: Path) -> None:
@@ -271,15 +271,17 @@ def test_facts_are_written_as_facts_and_a_later_export_ends_them(tmp_path: Path)
     with opened(tmp_path) as engine:
         report = engine.ingest(written(tmp_path / "may.json", graph))
         assert (report.kept, report.facts) == (5, 2)
-        (lives,) = [one for one in engine.list(limit=100).items if one.fact and one.fact.relation == "lives_in"]
+        (lives,) = [
+            memory for memory in engine.list(limit=100).items if memory.fact and memory.fact.relation == "lives_in"
+        ]
         assert (lives.times.valid_from.year, lives.times.valid_to, lives.times.ingested_at) == (2021, None, MORNING)
         graph["edges"][0] |= {"invalid_at": "2023-01-01T00:00:00Z", "expired_at": "2024-07-01T00:00:00Z"}
         later = engine.ingest(written(tmp_path / "june.json", graph))
         assert (later.kept, later.known) == (1, 4)
         (lives,) = [
-            one
-            for one in engine.list(limit=100, as_of="2022-01-01").items
-            if one.fact and one.fact.relation == "lives_in"
+            memory
+            for memory in engine.list(limit=100, as_of="2022-01-01").items
+            if memory.fact and memory.fact.relation == "lives_in"
         ]
         assert lives.times.valid_to == datetime(2023, 1, 1, tzinfo=UTC)
 
@@ -294,7 +296,7 @@ def test_files_that_gave_nothing_are_named_with_the_reason(tmp_path: Path) -> No
     with opened(tmp_path) as engine:
         report = engine.ingest(folder)
     assert report.files == 5
-    assert {one.where: one.reason for one in report.skipped_files} == {
+    assert {skip.where: skip.reason for skip in report.skipped_files} == {
         "agent-1.jsonl": SUBAGENT,
         "many.jsonl": "neither a message nor a memory",
         "photo.png": "is a binary file, not text",

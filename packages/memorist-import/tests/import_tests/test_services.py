@@ -55,7 +55,7 @@ def day(month: int, number: int, hour: int = 10) -> datetime:
 
 
 def by_text(found: list[Item]) -> dict[str, Memory]:
-    return {one.text: one for one in memories(found, day(12, 1))}
+    return {memory.text: memory for memory in memories(found, day(12, 1))}
 
 
 def facts(found: list[Item]) -> list[FactPiece]:
@@ -63,7 +63,7 @@ def facts(found: list[Item]) -> list[FactPiece]:
 
 
 def reasons(found: list[Item]) -> Counter[str]:
-    return Counter(one.reason for one in skipped(found))
+    return Counter(skip.reason for skip in skipped(found))
 
 
 def opened(folder: Path) -> Engine:
@@ -92,10 +92,10 @@ def test_one_object_per_line_is_the_same(service: str, tmp_path: Path) -> None:
     parts = whole.get("items") or whole.get("memoryEntries") or [whole]
     if service.startswith("cognee"):
         parts = [*whole["nodes"], *whole["edges"]] if service == "cognee" else [whole]
-    lines = items(written(tmp_path / "lines.jsonl", "".join(f"{json.dumps(one)}\n" for one in parts)))
-    texts = [one.text for one in memories(items(whole), day(12, 1))]
-    assert [one.text for one in memories(lines, day(12, 1))] == texts
-    assert [one.fact for one in facts(lines)] == [one.fact for one in facts(items(whole))]
+    lines = items(written(tmp_path / "lines.jsonl", "".join(f"{json.dumps(part)}\n" for part in parts)))
+    texts = [memory.text for memory in memories(items(whole), day(12, 1))]
+    assert [memory.text for memory in memories(lines, day(12, 1))] == texts
+    assert [piece.fact for piece in facts(lines)] == [piece.fact for piece in facts(items(whole))]
 
 
 def test_a_memory_of_hindsight_has_the_time_when_it_happened_and_an_invalid_one_has_ended() -> None:
@@ -104,11 +104,11 @@ def test_a_memory_of_hindsight_has_the_time_when_it_happened_and_an_invalid_one_
     assert (moors.times.valid_from, moors.times.ingested_at) == (day(3, 1, 8), day(3, 2, 9))
     assert (moors.topic, moors.keywords, moors.origin.source) == ("harbour talk", ("Nora", "Heron"), "chat-1")
     assert moors.metadata == {"channel": "radio", "tags": ["user:nora"], "chunk_id": "b_chat-1_0"}
-    assert [one.kind for one in (moors, storm, quiet)] == [Kind.SEMANTIC, Kind.EPISODIC, Kind.SEMANTIC]
+    assert [memory.kind for memory in (moors, storm, quiet)] == [Kind.SEMANTIC, Kind.EPISODIC, Kind.SEMANTIC]
     assert (storm.times.valid_from, storm.origin.key) == (day(3, 2, 9), "hindsight:6a1d")
     assert quiet.metadata == {"fact_type": "observation", "proof_count": 2, "source_memory_ids": ["6a1c", "6a1d"]}
     assert left.times.expires_at == day(3, 5, 9) and moors.times.expires_at is None
-    assert Counter(one.reason for one in cleaned(found)) == {
+    assert Counter(note.reason for note in cleaned(found)) == {
         f"{name} kept as metadata": 1
         for name in ("tags", "chunk_id", "fact_type", "proof_count", "source_memory_ids", "invalidation_reason")
     }
@@ -117,8 +117,8 @@ def test_a_memory_of_hindsight_has_the_time_when_it_happened_and_an_invalid_one_
 def test_an_invalid_memory_of_hindsight_is_not_recalled_but_was_true(tmp_path: Path) -> None:
     with opened(tmp_path) as engine:
         engine.ingest(written(tmp_path / "page.json", services.hindsight()))
-        texts = {one.text for one in engine.list().items}
-        then = {one.text for one in engine.list(as_of="2026-03-04").items}
+        texts = {memory.text for memory in engine.list().items}
+        then = {memory.text for memory in engine.list(as_of="2026-03-04").items}
     assert "Nora moors the Heron at Vik." in then - texts
 
 
@@ -149,8 +149,8 @@ def test_a_document_without_its_text_is_read_from_its_chunks_and_a_long_one_is_c
     assert gone.reason == NO_TEXT
     long = {**document, "original_text": "\n\n".join(f"Day {n}. " + "The tide came in. " * 30 for n in range(9))}
     parts = memories(items([long]), day(12, 1))
-    assert len(parts) > 3 and {one.origin.session for one in parts} == {"chat-1"}
-    assert [one.origin.position for one in parts] == [*range(len(parts))]
+    assert len(parts) > 3 and {part.origin.session for part in parts} == {"chat-1"}
+    assert [part.origin.position for part in parts] == [*range(len(parts))]
 
 
 @pytest.mark.parametrize(
@@ -168,14 +168,14 @@ def test_a_time_that_is_none_is_kept_as_metadata_and_counted(given: dict[str, An
     found = items([{**given, name: "some day"}])
     (kept,) = memories(found, day(12, 1))
     assert "some day" in kept.metadata.values()
-    assert any("kept as metadata" in one.reason for one in cleaned(found))
+    assert any("kept as metadata" in note.reason for note in cleaned(found))
 
 
 def test_metadata_of_a_document_that_is_too_large_to_repeat_is_kept_once() -> None:
     text = "\n\n".join(f"Day {n}. " + "The tide came in. " * 60 for n in range(9))
     notes = {f"note {n}": "x" * 1_000 for n in range(5)}
     document = {**services.supermemory_documents()["documents"][0], "content": text, "metadata": notes}
-    first, *others = (one.metadata for one in memories(items([document]), day(12, 1)) if one.topic == "Lesson")
+    first, *others = (memory.metadata for memory in memories(items([document]), day(12, 1)) if memory.topic == "Lesson")
     assert notes.items() <= first.items() and others and not any(others)
 
 
@@ -204,7 +204,7 @@ def test_the_context_of_a_session_has_its_summary_and_the_card_of_the_peer() -> 
     (alone, _) = memories(items(services.honcho_messages()), day(12, 1))
     assert bees.id == alone.id
     assert (summary.topic, summary.origin.session, summary.times.valid_from) == ("summary", "s-1", day(4, 1, 12))
-    assert [(one.text, one.topic) for one in card] == [("Name: Ines", "peer"), ("Keeps bees", "peer")]
+    assert [(memory.text, memory.topic) for memory in card] == [("Name: Ines", "peer"), ("Keeps bees", "peer")]
 
 
 @pytest.mark.parametrize("service", [name for name in SERVICES if name.startswith("cognee")])
@@ -273,7 +273,7 @@ def test_documents_of_supermemory_have_their_text_or_else_their_summary() -> Non
     assert (cellist.scope, cellist.origin.key) == ("tomas", "supermemory:t1")
     assert kept["A poster of the concert."].topic == "Poster"
     assert reasons(found) == {NO_CONTENT: 1}
-    assert "memoryEmbedding left out; it is computed again" in {one.reason for one in cleaned(found)}
+    assert "memoryEmbedding left out; it is computed again" in {note.reason for note in cleaned(found)}
 
 
 def test_every_list_of_a_page_is_read() -> None:
@@ -313,7 +313,7 @@ def test_files_of_other_formats_are_not_taken(format: str, tmp_path: Path) -> No
     given = OTHERS[format]
     if format in ("mcp-memory", "claude-code"):
         assert isinstance(given, list)
-        assert {detect(written(tmp_path / "a.json", [one])) for one in given} <= {format, "json", "messages"}
+        assert {detect(written(tmp_path / "a.json", [entry])) for entry in given} <= {format, "json", "messages"}
         return
     assert detect(written(tmp_path / "a.json", given)) == format
 
@@ -324,9 +324,9 @@ _ODD = (None, [[]], -1, {"a": {}}, "2026-02-30", True)
 def damaged(value: Any) -> list[Any]:
     """The value with each of its parts, one at a time, replaced by something it should not be."""
     if isinstance(value, dict):
-        return [{**value, key: other} for key, one in value.items() for other in (*_ODD, *damaged(one))]
+        return [{**value, key: odd} for key, part in value.items() for odd in (*_ODD, *damaged(part))]
     if isinstance(value, list):
-        return [[*value[:n], other, *value[n + 1 :]] for n, one in enumerate(value) for other in (*_ODD, *damaged(one))]
+        return [[*value[:n], odd, *value[n + 1 :]] for n, part in enumerate(value) for odd in (*_ODD, *damaged(part))]
     return []
 
 
@@ -340,7 +340,7 @@ def test_an_export_with_any_value_anywhere_is_read(service: str, tmp_path: Path)
 def test_broken_lines_and_files_of_an_archive_are_named(tmp_path: Path) -> None:
     folder = services.cogx(tmp_path / "work_cogx")
     (folder / "facts.jsonl").write_text('{"kind": "fact"\n[1]\n{"kind": "odd"}\n')
-    assert {one.reason for one in skipped(items(folder)) if one.where.startswith("facts")} == {
+    assert {skip.reason for skip in skipped(items(folder)) if skip.where.startswith("facts")} == {
         "not JSON",
         "neither a message nor a memory",
     }
@@ -350,7 +350,7 @@ def test_broken_lines_and_files_of_an_archive_are_named(tmp_path: Path) -> None:
             data = archive.read(name)
             broken.writestr(name, data[: len(data) // 2] if name.startswith("documents") else data)
     found = items(tmp_path / "broken.zip")
-    assert "not JSON" in next(one.reason for one in skipped(found) if one.where == "broken.zip/000000.json")
+    assert "not JSON" in next(skip.reason for skip in skipped(found) if skip.where == "broken.zip/000000.json")
     assert "Nora follows the weather." in by_text(found)
 
 
@@ -384,7 +384,7 @@ def test_values_nested_too_deep_are_skipped_and_long_texts_are_split(part: dict[
     text = next(name for name in ("text", "content", "description", "memory") if name in part)
     found = items([{**part, text: "The tide came in. " * 2_000}])
     assert len(memories(found, day(12, 1))) == 3
-    assert any(one.reason.startswith("split") for one in cleaned(found))
+    assert any(note.reason.startswith("split") for note in cleaned(found))
 
 
 GROWING: dict[str, Callable[[int], object]] = {

@@ -102,9 +102,9 @@ def lines() -> list[dict[str, Any]]:
 def paths(value: object, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """Every place in a value."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for name, one in items:
+    for name, part in items:
         yield (*at, name)
-        yield from paths(one, (*at, name))
+        yield from paths(part, (*at, name))
 
 
 HOSTILE = st.one_of(

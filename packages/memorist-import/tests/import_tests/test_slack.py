@@ -46,15 +46,16 @@ def test_a_thread_is_one_conversation_across_days(tmp_path: Path) -> None:
 
 
 def test_noise_edits_and_deletions_are_left_out_with_the_reason(tmp_path: Path) -> None:
-    assert [one.reason for one in skipped(items(slack_folder(tmp_path)))] == [EVENT, BOT, DELETED, NO_WORDS, EDIT, EDIT]
+    found = skipped(items(slack_folder(tmp_path)))
+    assert [skip.reason for skip in found] == [EVENT, BOT, DELETED, NO_WORDS, EDIT, EDIT]
 
 
 def test_folder_and_zip_are_the_same_export_whatever_their_names(tmp_path: Path) -> None:
     folder = slack_folder(tmp_path / "unpacked")
     (tmp_path / "link").symlink_to(folder)
     expected = items(folder)
-    for other in (slack_zip(tmp_path / "a.zip"), slack_zip(tmp_path / "b.zip", "Acme export/"), tmp_path / "link"):
-        assert items(other) == expected
+    for export in (slack_zip(tmp_path / "a.zip"), slack_zip(tmp_path / "b.zip", "Acme export/"), tmp_path / "link"):
+        assert items(export) == expected
     assert (detect(folder), detect(tmp_path / "a.zip")) == ("slack", "zip")
     (source,) = sources(folder)
     assert not isinstance(source, Skipped) and source.files == 3
@@ -85,7 +86,7 @@ def test_a_broken_day_is_skipped_and_named(tmp_path: Path) -> None:
         "Yes, since noon.",
         "@here We meet at six.",
     ]
-    reasons = {one.where: one.reason for one in skipped(found)}
+    reasons = {skip.where: skip.reason for skip in skipped(found)}
     assert reasons["boats/2024-06-03.json"].startswith("not JSON")
     assert reasons["boats/notes.txt"] == "not a file of messages"
 
@@ -96,7 +97,7 @@ def test_a_member_that_leads_out_of_the_archive_is_refused(tmp_path: Path) -> No
         for name in ("../boats/2024-06-06.json", "/etc/2024-06-06.json", "C:\\x/2024-06-06.json"):
             archive.writestr(name, json.dumps(slack()["D1/2024-06-05.json"]))
     found = items(path)
-    assert [one.reason for one in skipped(found)].count(UNSAFE) == 3
+    assert [skip.reason for skip in skipped(found)].count(UNSAFE) == 3
     assert len(pieces(found)) == 5
     assert not (tmp_path / "boats").exists()
 
@@ -104,7 +105,7 @@ def test_a_member_that_leads_out_of_the_archive_is_refused(tmp_path: Path) -> No
 def test_a_zip_bomb_of_messages_is_not_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = slack_zip(tmp_path / "a.zip")
     monkeypatch.setattr(archives, "MOST_MEMBER", 400)
-    assert {"unpacks to more than 0 MiB"} & {one.reason for one in skipped(items(path))}
+    assert {"unpacks to more than 0 MiB"} & {skip.reason for skip in skipped(items(path))}
     monkeypatch.setattr(archives, "MOST_TOTAL", 1_000)
     with pytest.raises(InvalidInput, match="unpacks to more than"):
         items(path)

@@ -42,7 +42,10 @@ def test_a_memory_comes_as_it_was_said_with_both_clocks(pair: tuple[Replica, Rep
     there.clock.advance(timedelta(days=9))
     done = there.sync()
     assert (done.came.memories, done.went.memories) == (2, 0)
-    assert [one.text for one in there.engine.history(kept.id)] == ["Alice moved to Malmö.", "Alice moved to Stockholm."]
+    assert [version.text for version in there.engine.history(kept.id)] == [
+        "Alice moved to Malmö.",
+        "Alice moved to Stockholm.",
+    ]
     assert there.engine.get(kept.id) == here.engine.get(kept.id)
     assert there.store.get([kept.id])[kept.id].times.ingested_at == START
     agree(here, there)
@@ -52,12 +55,12 @@ def test_a_second_sync_moves_nothing_and_writes_nothing(pair: tuple[Replica, Rep
     for replica in pair:
         live(replica, random.Random(7), 8)
     meet(pair)
-    files, journals = sorted(os.listdir(folder)), [one.store.journal(limit=1000) for one in pair]
+    files, journals = sorted(os.listdir(folder)), [replica.store.journal(limit=1000) for replica in pair]
     for replica in pair:
         done = replica.sync()
         assert not done.came and not done.went and not done.skipped and not done.renewed
     assert sorted(os.listdir(folder)) == files
-    assert [one.store.journal(limit=1000) for one in pair] == journals
+    assert [replica.store.journal(limit=1000) for replica in pair] == journals
 
 
 def test_a_dry_run_tells_what_a_run_does(pair: tuple[Replica, Replica], folder: Path) -> None:
@@ -108,7 +111,7 @@ def test_of_two_edits_the_later_wins_and_the_other_stays_in_the_history(
         replica.engine.update(kept.id, f"The key is with neighbour {hours}.")
     meet([pair[first], pair[1 - first]])
     for replica in pair:
-        texts = [one.text for one in replica.engine.history(kept.id)]
+        texts = [version.text for version in replica.engine.history(kept.id)]
         assert texts[0] == "The key is with neighbour 2."
         assert sorted(texts[1:]) == ["The key is under the mat.", "The key is with neighbour 1."]
     agree(*pair)
@@ -170,7 +173,7 @@ def converge(folder: Path, seed: int, make: Callable[[int], Any]) -> None:
     """Two or three replicas, one perhaps with a wrong clock, do anything, sync now and then, and meet."""
     dice = random.Random(seed)
     late = [timedelta(seconds=dice.choice((0, 0, -5, 1000))) for _ in range(dice.choice((2, 3)))]
-    replicas = [Replica(folder, store=make(number), late=one) for number, one in enumerate(late)]
+    replicas = [Replica(folder, store=make(number), late=delay) for number, delay in enumerate(late)]
     for _ in range(dice.randint(1, 4)):
         for replica in replicas:
             live(replica, dice, dice.randint(0, 4))
@@ -184,7 +187,7 @@ def converge(folder: Path, seed: int, make: Callable[[int], Any]) -> None:
 
 def test_vectors_travel_if_they_can_be_compared_and_are_made_anew_if_not(folder: Path) -> None:
     here, same, other, none = (
-        Replica(folder, embedder=one) for one in (FakeEmbedder(), FakeEmbedder(), FakeEmbedder(32), None)
+        Replica(folder, embedder=embedder) for embedder in (FakeEmbedder(), FakeEmbedder(), FakeEmbedder(32), None)
     )
     kept = here.engine.remember("Bo is allergic to nuts.")
     here.engine.relate("Bo", "lives_in", "Oslo")
@@ -261,7 +264,7 @@ def test_what_is_forgotten_and_told_otherwise_between_two_syncs_is_forgotten(
     here.engine.forget(kept.id)
     here.engine.remember("There is no oak.", key="treasure map")
     meet(pair)
-    assert [one.text for one in there.engine.history(kept.id)] == ["There is no oak."]
+    assert [version.text for version in there.engine.history(kept.id)] == ["There is no oak."]
     assert not holding(folder, "treasure lies")
     agree(*pair)
 
@@ -306,13 +309,13 @@ def test_only_what_is_shared_passes_in_either_direction(pair: tuple[Replica, Rep
     here.sync()  # the choice is remembered
     assert not holding(folder, "user:ann") and not holding(folder, "at 2")
     there.sync()
-    assert {(one.scope, one.worth.classification) for one in there.engine.list(max_classification=3).items} == {
-        ("project:x", 1)
-    }
+    assert {
+        (memory.scope, memory.worth.classification) for memory in there.engine.list(max_classification=3).items
+    } == {("project:x", 1)}
     assert here.sync(scopes=["project:x", "user:ann"]).went.memories == 1
     narrow = Replica(folder)
     done = narrow.sync(scopes=["project:x"])
-    assert done.refused and {one.scope for one in narrow.engine.list().items} == {"project:x"}
+    assert done.refused and {memory.scope for memory in narrow.engine.list().items} == {"project:x"}
     assert not here.sync(scopes=["project:x"]).went  # less is shared, and nothing is forgotten by that
     assert not holding(folder, "user:ann")
     assert not there.sync().came.forgotten and not here.sync().came
@@ -329,4 +332,4 @@ def test_who_may_not_see_everything_may_not_sync(pair: tuple[Replica, Replica], 
 def test_files_are_for_their_user_only(pair: tuple[Replica, Replica], folder: Path) -> None:
     pair[0].engine.remember("Mine.")
     pair[0].sync()
-    assert [one.stat().st_mode & 0o777 for one in (folder, *folder.iterdir())] == [0o700, 0o600]
+    assert [path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir())] == [0o700, 0o600]

@@ -139,7 +139,7 @@ def test_a_restored_or_copied_database_takes_a_new_name(folder: Path, tmp_path: 
         assert not again.renewed and not again.went
         fresh = Replica(folder)
         fresh.sync()
-        assert {one.text for one in fresh.engine.list(as_of="9999-12-31", known_at="9999-12-31").items} == {
+        assert {memory.text for memory in fresh.engine.list(as_of="9999-12-31", known_at="9999-12-31").items} == {
             "Two.",
             "Three.",
         }

@@ -48,19 +48,19 @@ def read_arrivals(folder: SharedFolder, files: Iterable[ChangeFile]) -> Arrived:
             for line in folder.read(file, found.report):
                 try:
                     key, basis = line.change.key, tuple(_basis(line.change))
-                    one = RemoteState(line.stamp, line.change.digest, file, line.offset, basis)
+                    remote = RemoteState(line.stamp, line.change.digest, file, line.offset, basis)
                 except UNUSABLE:
                     found.report.line(file, line.number)
                     continue
-                if one.beats(best.get(key)):
-                    best[key] = one
+                if remote.beats(best.get(key)):
+                    best[key] = remote
         except Unreadable as error:
             found.report.named.append(UnreadLine(file.name, str(error)))
             continue
         found.read.append(file)
-        for key, one in best.items():
-            if one.beats(found.records.get(key)):
-                found.records[key] = one
+        for key, remote in best.items():
+            if remote.beats(found.records.get(key)):
+                found.records[key] = remote
     return found
 
 
@@ -118,14 +118,14 @@ def orphans(incoming: Mapping[str, RemoteState], state: State) -> set[str]:
     A replica that did not know of the forget may have derived them meanwhile.
     """
     gone = {key for key, known in state.records.items() if known.stamp.gone}
-    gone |= {key for key, one in incoming.items() if one.stamp.gone and one.beats(state.records.get(key))}
-    gone -= {key for key, one in incoming.items() if not one.stamp.gone and one.beats(state.records.get(key))}
+    gone |= {key for key, remote in incoming.items() if remote.stamp.gone and remote.beats(state.records.get(key))}
+    gone -= {key for key, remote in incoming.items() if not remote.stamp.gone and remote.beats(state.records.get(key))}
     found: set[str] = set()
     while True:
         more = {
             key
-            for key, one in incoming.items()
-            if key not in found and not one.stamp.gone and one.rests_on and gone.issuperset(one.rests_on)
+            for key, remote in incoming.items()
+            if key not in found and not remote.stamp.gone and remote.rests_on and gone.issuperset(remote.rests_on)
         }
         if not more:
             return found

@@ -118,7 +118,7 @@ class SharedFolder:
         except OSError as error:
             raise NotFound(f"{self.path} cannot be read ({error.strerror})", remedy="Check the folder.") from error
         matches = (_NAME.fullmatch(name) for name in names)
-        return [ChangeFile(one[1], int(one[2]), one[3]) for one in matches if one]
+        return [ChangeFile(match[1], int(match[2]), match[3]) for match in matches if match]
 
     def read(self, file: ChangeFile, report: UnreadReport) -> Iterator[Line]:
         """The changes of a file whose content is what its name says; lines that cannot be used are reported.

@@ -111,7 +111,7 @@ class _Reading:
         else:
             times = memory.times
             moments = (times.ingested_at, times.expired_at, times.retracted_at)
-            latest = max(micros(one) for one in moments if one is not None)
+            latest = max(micros(moment) for moment in moments if moment is not None)
             self._bases[memory.id] = base_digest(memory), memory.version, latest
 
     def _fact(self, row: Memory) -> None:
@@ -211,7 +211,7 @@ def _change(
         return mark_of(rows[id]) if id in rows else None
     row = rows.get(here.facts[key])
     slot = here.slots[key]
-    claim = next((one for one in claims_in([row] if row else []) if claim_key(slot, one) == key), None)
+    claim = next((held for held in claims_in([row] if row else []) if claim_key(slot, held) == key), None)
     if row is None or claim is None:
         return None
     told = StatedClaim(slot, claim)
@@ -224,7 +224,9 @@ def _texts(memories: Sequence[Memory], names: Mapping[str, Names], reader: Reade
     for link in reader.links(ids):
         if link.source in links and link.relation not in OWN_LINKS:
             links[link.source].append(link)
-    entities = {one.id: one for one in reader.entities_by_id([one.target for some in links.values() for one in some])}
+    entities = {
+        entity.id: entity for entity in reader.entities_by_id([link.target for some in links.values() for link in some])
+    }
     made: dict[str, Text] = {}
     for memory in memories:
         named = dict.fromkeys(entities[link.target] for link in links[memory.id] if link.target in entities)

@@ -83,12 +83,12 @@ class Merge:
         self._erase(sorted(self.reborn))
         told: list[StatedClaim] = []
         marks: list[Mark] = []
-        for batch in _batches(folder, (one for one in winners.values() if not one.stamp.gone)):
-            self.reached.update(one.key for one in batch)
-            self._texts([one for one in batch if isinstance(one, Text)])
-            told += self._claims([one for one in batch if isinstance(one, StatedClaim)])
-            marks += [one for one in batch if isinstance(one, Mark) and self._passes(one)]
-        gone = [key for key, one in winners.items() if one.stamp.gone]
+        for batch in _batches(folder, (remote for remote in winners.values() if not remote.stamp.gone)):
+            self.reached.update(change.key for change in batch)
+            self._texts([change for change in batch if isinstance(change, Text)])
+            told += self._claims([change for change in batch if isinstance(change, StatedClaim)])
+            marks += [change for change in batch if isinstance(change, Mark) and self._passes(change)]
+        gone = [key for key, remote in winners.items() if remote.stamp.gone]
         self.reached.update(gone)
         self._erase([key.partition(":")[2] for key in gone if key.startswith("memory:")])
         self._settle(told, {key for key in gone if key in self.here.slots})
@@ -108,7 +108,7 @@ class Merge:
     # Texts
 
     def _texts(self, texts: Sequence[Text]) -> None:
-        self._each([one for one in texts if self._passes(one)], self._write_texts, lambda one: [one.key])
+        self._each([text for text in texts if self._passes(text)], self._write_texts, lambda text: [text.key])
 
     def _each(self, given: Sequence[T], write: Callable[[Sequence[T]], None], keys: Callable[[T], list[str]]) -> None:
         """Write all at once; if that fails because some cannot be used, all but those."""
@@ -118,8 +118,8 @@ class Merge:
             write(given)
         except UNUSABLE:
             if len(given) > 1:
-                for one in given:
-                    self._each([one], write, keys)
+                for item in given:
+                    self._each([item], write, keys)
                 return
             for key in keys(given[0]):
                 self._refuse(key)
@@ -132,7 +132,7 @@ class Merge:
         def plan(reader: Reader) -> Batch:
             made[:] = [TextBatch(reader, self.shared)]  # the store may run it again
             lost.clear()
-            lost.update(self._forgotten([id for one in clean for id in _ids(one.memory)], reader))
+            lost.update(self._forgotten([id for text in clean for id in _ids(text.memory)], reader))
             for text in clean:
                 if lost.isdisjoint(_ids(text.memory)):
                     made[0].add(text, self.services.now)
@@ -140,8 +140,8 @@ class Merge:
 
         self.services.store.update(plan)
         self.moved |= made[0].moved
-        same = {one.key for one, after in zip(texts, clean, strict=True) if one.digest == after.digest}
-        self.altered |= {one.key for one in clean if lost.isdisjoint(_ids(one.memory))} - same
+        same = {before.key for before, after in zip(texts, clean, strict=True) if before.digest == after.digest}
+        self.altered |= {text.key for text in clean if lost.isdisjoint(_ids(text.memory))} - same
         self.altered |= made[0].unlinking
         for key in made[0].refused:
             self._refuse(key)
@@ -164,10 +164,10 @@ class Merge:
         for text in texts:
             kept = next(rest)
             assert isinstance(kept, Kept)
-            entities = [one for one in (next(rest) for _ in text.entities) if isinstance(one, Entity)]
-            named = tuple(one for one in entities if _is_named_so(one, kept.memory))
+            entities = [record for record in (next(rest) for _ in text.entities) if isinstance(record, Entity)]
+            named = tuple(entity for entity in entities if _is_named_so(entity, kept.memory))
             clean.append(replace(text, memory=_unpinned(kept.memory), entities=named, vectors=kept.vectors))
-        return clean, [one for one in rest if isinstance(one, Entry)]
+        return clean, [entry for entry in rest if isinstance(entry, Entry)]
 
     def _usable(self, vectors: Vectors) -> Vectors:
         """Vectors that may be compared with those of the store; others are made anew from the text."""
@@ -176,19 +176,19 @@ class Merge:
         import numpy as np
 
         store, dimension = self.services.store, self.here.stats.dimension
-        sizes = {one.size for one in vectors.values()}
+        sizes = {vector.size for vector in vectors.values()}
         known = store.embedding
         if known is None and len(sizes) == 1 and self.services.can_embed(vectors.generation):
             store.adopt(vectors.generation, *sizes)
             known, dimension = vectors.generation, next(iter(sizes))
         fits = known == vectors.generation and (dimension is None or sizes == {dimension})
-        return vectors if fits and all(np.isfinite(one).all() for one in vectors.values()) else {}
+        return vectors if fits and all(np.isfinite(vector).all() for vector in vectors.values()) else {}
 
     # Forgetting
 
     def _erase(self, ids: Sequence[str]) -> None:
         known = self.services.store.get(ids)
-        found = [id for id, one in known.items() if self.shared.admits(one) and not is_settled(one)]
+        found = [id for id, memory in known.items() if self.shared.admits(memory) and not is_settled(memory)]
         if found:
             self.services.erase(found)
 
@@ -196,25 +196,25 @@ class Merge:
 
     def _claims(self, told: Sequence[StatedClaim]) -> list[StatedClaim]:
         """The claims that the gates leave as they are; another would be another claim."""
-        passing = [one for one in told if self._passes(one)]
-        self.altered |= {one.key for one in told}  # another version may put it into another slot
+        passing = [stated for stated in told if self._passes(stated)]
+        self.altered |= {stated.key for stated in told}  # another version may put it into another slot
         kept: list[StatedClaim] = []
-        for one in passing:
+        for stated in passing:
             try:
-                row = Kept(settle_claims(one.slot, [one.claim])[0])
+                row = Kept(settle_claims(stated.slot, [stated.claim])[0])
                 fits = next(iter(self.services.admit([row]))) == row
             except UNUSABLE:
                 fits = False
             if fits:
-                kept.append(replace(one, vectors=self._usable(one.vectors)))
+                kept.append(replace(stated, vectors=self._usable(stated.vectors)))
             else:
-                self._refuse(one.key)
+                self._refuse(stated.key)
         return kept
 
     def _settle(self, told: Sequence[StatedClaim], dropped: set[str]) -> None:
         added: dict[Slot, list[StatedClaim]] = {}
-        for one in told:
-            added.setdefault(one.slot, []).append(one)
+        for stated in told:
+            added.setdefault(stated.slot, []).append(stated)
         others = [self.here.slots[key] for key in dropped]
         if self.moved:
             others += slots_of(facts_stated_by(list(self.moved), self.services.store))
@@ -222,7 +222,7 @@ class Merge:
         some = [
             (
                 min(together[place], key=lambda slot: slot.subject),
-                [one for slot in dict.fromkeys(together[place]) for one in added.get(slot, ())],
+                [stated for slot in dict.fromkeys(together[place]) for stated in added.get(slot, ())],
             )
             for place in together
         ]
@@ -231,16 +231,16 @@ class Merge:
             self.services.store.update(lambda reader: self._settled(dict(part), dropped, reader))
 
         for start in range(0, len(some), BATCH):
-            self._each(some[start : start + BATCH], write, lambda pair: [one.key for one in pair[1]])
+            self._each(some[start : start + BATCH], write, lambda pair: [stated.key for stated in pair[1]])
 
     def _settled(self, added: Mapping[Slot, Sequence[StatedClaim]], dropped: set[str], reader: Reader) -> Batch:
         change = FactChange()
-        sources = {one.claim.source for some in added.values() for one in some if one.claim.source is not None}
+        sources = {stated.claim.source for some in added.values() for stated in some if stated.claim.source is not None}
         lost = self._forgotten(sources, reader)
         for slot, some in added.items():
-            told = [one for one in some if one.claim.source not in lost]
-            fresh = {one.sentence: one.vectors for one in told if one.vectors}
-            claims = {one.claim for one in told}
+            told = [stated for stated in some if stated.claim.source not in lost]
+            fresh = {stated.sentence: stated.vectors for stated in told if stated.vectors}
+            claims = {stated.claim for stated in told}
 
             def amend(claim: Claim, slot: Slot = slot, claims: set[Claim] = claims) -> Claim | None:
                 if claim_key(slot, claim) in dropped:
@@ -248,13 +248,13 @@ class Merge:
                 past = None if claim in claims else self.moved.get(claim.source or "")
                 return claim if past is None else replace(claim, source=past)
 
-            one = settle({slot: [one.claim for one in told]}, reader, fresh, amend)
-            change.revised += one.revised
-            change.erased += one.erased
-            change.vectors |= one.vectors
+            settled = settle({slot: [stated.claim for stated in told]}, reader, fresh, amend)
+            change.revised += settled.revised
+            change.erased += settled.erased
+            change.vectors |= settled.vectors
         batch = change.batch(reader)
         unmentioned, fewer = unmentioned_entities(change.erased, batch.links, reader)
-        named = [one for one in batch.entities if one.id not in unmentioned]
+        named = [entity for entity in batch.entities if entity.id not in unmentioned]
         return replace(batch, erased=[*change.erased, *unmentioned], entities=[*named, *fewer])
 
     def _mark(self, marks: Sequence[Mark]) -> None:
@@ -264,8 +264,10 @@ class Merge:
     def _write_marks(self, marks: Sequence[Mark]) -> None:
         def plan(reader: Reader) -> Batch:
             rows = reader.get([mark.id for mark in marks])
-            fitting = [(rows[one.id], one) for one in marks if one.id in rows and _fits(one, rows[one.id], self.shared)]
-            return Batch(revised=[_marked(row, one) for row, one in fitting])
+            fitting = [
+                (rows[mark.id], mark) for mark in marks if mark.id in rows and _fits(mark, rows[mark.id], self.shared)
+            ]
+            return Batch(revised=[_marked(row, mark) for row, mark in fitting])
 
         self.services.store.update(plan)
 
@@ -281,8 +283,8 @@ def _together(slots: Iterable[Slot]) -> dict[tuple[str, str, int], list[Slot]]:
 def _batches(folder: SharedFolder, incoming: Iterable[RemoteState]) -> Iterator[list[Change]]:
     """The changes, file by file, some at a time."""
     places: dict[ChangeFile, list[int]] = {}
-    for one in incoming:
-        places.setdefault(one.file, []).append(one.offset)
+    for remote in incoming:
+        places.setdefault(remote.file, []).append(remote.offset)
     for file, offsets in places.items():
         try:
             batch: list[Change] = []

@@ -250,7 +250,7 @@ def _content(change: Change) -> dict[str, Any]:
             return {
                 **record_to_data(Kept(bare, change.vectors)),
                 **_unless_empty("links", [record_to_data(link)["link"] for link in change.links]),
-                **_unless_empty("entities", [record_to_data(one)["entity"] for one in change.entities]),
+                **_unless_empty("entities", [record_to_data(entity)["entity"] for entity in change.entities]),
                 **_unless_empty("names", list(map(list, change.names))),
             }
         case StatedClaim():
@@ -283,8 +283,8 @@ def check_strings(value: object) -> None:
         for pair in cast("Mapping[object, object]", value).items():
             check_strings(pair)
     elif isinstance(value, list | tuple):
-        for one in cast("Sequence[object]", value):
-            check_strings(one)
+        for part in cast("Sequence[object]", value):
+            check_strings(part)
 
 
 def _text(data: Mapping[str, Any], embedding: str | None) -> Text:
@@ -294,12 +294,14 @@ def _text(data: Mapping[str, Any], embedding: str | None) -> Text:
     if is_settled(memory) or is_own(memory):
         raise InvalidInput("it is a fact or a note, which do not travel", remedy="Sync with the same version.")
     links = [record_from_data({"link": link}, None) for link in data.get("links", ())]
-    entities = [record_from_data({"entity": one}, None) for one in data.get("entities", ())]
+    entities = [record_from_data({"entity": entity}, None) for entity in data.get("entities", ())]
     names = validate(data.get("names", ()), tuple[tuple[str, ...], ...], "names")
     own = [link for link in links if isinstance(link, Link) and link.source == memory.id]
     if len(own) < len(links) or any(link.relation in OWN_LINKS for link in own):
         raise InvalidInput("it has links of another memory", remedy="Sync with the same version.")
-    return Text(memory, tuple(own), tuple(one for one in entities if isinstance(one, Entity)), names, kept.vectors)
+    return Text(
+        memory, tuple(own), tuple(entity for entity in entities if isinstance(entity, Entity)), names, kept.vectors
+    )
 
 
 def _told(data: Mapping[str, Any], embedding: str | None) -> StatedClaim:

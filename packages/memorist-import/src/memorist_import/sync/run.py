@@ -113,10 +113,12 @@ class _Run:
             return self._report(Moves(), Moves(), new, 0, dry_run=True)
         here = holdings(self.services.store, self.state.shared)
         changed = local_changes(here, self.state, new.records)
-        came = [key for key, one in new.records.items() if one.beats(changed.get(key) or self.state.records.get(key))]
+        came = [
+            key for key, remote in new.records.items() if remote.beats(changed.get(key) or self.state.records.get(key))
+        ]
         held = {key: "" if key not in here.records else here.records[key].digest for key in came}
         fresh = {key: new.records[key].stamp for key in came if held[key] != new.records[key].digest}
-        went = {key: one.stamp for key, one in changed.items() if key not in fresh}
+        went = {key: record.stamp for key, record in changed.items() if key not in fresh}
         return self._report(_moves(fresh), _moves(went), new, 0, dry_run=True)
 
     def run(self, retire: str | None) -> Synced:
@@ -145,28 +147,28 @@ class _Run:
             went[key] = state.records[key] = RecordStamp(
                 Stamp(new.records[key].stamp.life, True, 0, 0, state.replica), ""
             )
-        winners = {key: one for key, one in new.records.items() if one.beats(state.records.get(key))}
+        winners = {key: remote for key, remote in new.records.items() if remote.beats(state.records.get(key))}
         held = {key: here.records[key].digest if key in here.records else "" for key in winners}
-        fresh = {key: one for key, one in winners.items() if held[key] != one.digest}
+        fresh = {key: remote for key, remote in winners.items() if held[key] != remote.digest}
         merge = Merge(self.services, state.shared, here)
         if fresh:
             merge.write(self.folder, fresh, [key for key in fresh if _is_reborn(fresh[key].stamp, known.get(key))])
         lost = fresh.keys() - merge.reached
-        winners = {key: one for key, one in winners.items() if key not in lost}
+        winners = {key: remote for key, remote in winners.items() if key not in lost}
         after = holdings(self.services.store, state.shared) if fresh else here
         if after.unlinked or after.outdated:
             self.services.store.put(Batch(links=after.unlinked, unlinked=after.outdated))
-        for key, one in winners.items():
+        for key, remote in winners.items():
             here_now = after.records[key].digest if key in after.records else ""
-            state.records[key] = RecordStamp(one.stamp, here_now if key in merge.altered else one.digest)
+            state.records[key] = RecordStamp(remote.stamp, here_now if key in merge.altered else remote.digest)
         follow = local_changes(after, state, {})
         state.records |= follow
         changed = [*winners.items(), *went.items(), *follow.items()]
-        self.forgot = any(one.stamp.gone or _is_reborn(one.stamp, known.get(key)) for key, one in changed)
-        own = {key: one.stamp for key, one in {**went, **follow}.items() if state.records[key] == one}
+        self.forgot = any(record.stamp.gone or _is_reborn(record.stamp, known.get(key)) for key, record in changed)
+        own = {key: record.stamp for key, record in {**went, **follow}.items() if state.records[key] == record}
         unread = {fresh[key].file for key in lost}  # the next sync reads them, or what has replaced them
         state.read = (state.read | set(new.read)) & set(self.files) - unread
-        return {key: one.stamp for key, one in fresh.items() if key not in lost}, own, merge.refused, after
+        return {key: remote.stamp for key, remote in fresh.items() if key not in lost}, own, merge.refused, after
 
     def _leaving(self, replica: str, new: Arrived) -> list[ChangeFile]:
         """The files of a replica that will not come back, if all of them could be read."""
@@ -222,21 +224,21 @@ class _Run:
         for file in sorted(self.state.own):
             try:
                 lines = [
-                    (one.change, one.stamp)
-                    for one in self.folder.read(file, UnreadReport())
-                    if one.change.key in records
+                    (line.change, line.stamp)
+                    for line in self.folder.read(file, UnreadReport())
+                    if line.change.key in records
                 ]
             except Unreadable:  # somebody has changed it
                 return set(self.state.own), self._own_keys()
-            texts = [(records[one.key].stamp, stamp) for one, stamp in lines if not isinstance(one, Gone)]
+            texts = [(records[change.key].stamp, stamp) for change, stamp in lines if not isinstance(change, Gone)]
             if any(now.gone or now.life > then.life for now, then in texts):
                 outdated.add(file)
-                kept |= dict.fromkeys(one.key for one, stamp in lines if records[one.key].stamp == stamp)
+                kept |= dict.fromkeys(change.key for change, stamp in lines if records[change.key].stamp == stamp)
         return outdated, kept
 
     def _own_keys(self) -> dict[str, None]:
         """The keys of everything that this replica wrote."""
-        return dict.fromkeys(key for key, one in self.state.records.items() if one.stamp.by == self.state.replica)
+        return dict.fromkeys(key for key, record in self.state.records.items() if record.stamp.by == self.state.replica)
 
     def _reason(self, went: Mapping[str, Stamp], came: Mapping[str, Stamp]) -> str:
         return f"synced with {self.folder.path}: {len(came)} records came, {len(went)} went"

@@ -80,8 +80,8 @@ def load(store: Store, folder: Path, files: Iterable[ChangeFile], shared: Shared
     entries = {entry.id: entry for entry in store.journal(SYNC, limit=EVERY_ENTRY)}
     heads = [entry for entry in entries.values() if "replica" in entry.data]
     writers = {file.replica for file in files}
-    known = [one for one in heads if one.data["replica"] in writers] or [
-        one for one in heads if one.data["path"] == str(folder)
+    known = [entry for entry in heads if entry.data["replica"] in writers] or [
+        entry for entry in heads if entry.data["path"] == str(folder)
     ]
     if not known:
         return State(token_hex(8), new_replica(), str(folder), shared or Shared())
@@ -121,9 +121,9 @@ def save(store: Store, state: State, now: datetime, reason: str) -> None:
     head = Entry(mark_name(f"{SYNC}/{state.name}", MOST_CLASSIFIED), now, SYNC, data={**_head(state), "reason": reason})
 
     def plan(reader: Reader) -> Batch:
-        heads = [one.data for one in reader.journal(SYNC, limit=EVERY_ENTRY) if "replica" in one.data]
-        known = [one["revision"] for one in heads if one["name"] == state.name]
-        if known != [before] and (before or any(one["path"] == state.path for one in heads)):
+        heads = [entry.data for entry in reader.journal(SYNC, limit=EVERY_ENTRY) if "replica" in entry.data]
+        known = [data["revision"] for data in heads if data["name"] == state.name]
+        if known != [before] and (before or any(data["path"] == state.path for data in heads)):
             raise StoreBusy("Another process has synced this memory meanwhile", remedy="Sync it again.")
         return Batch(journal=[*entries, head])
 
@@ -152,7 +152,7 @@ def _shared(data: Sequence[Any]) -> tuple[tuple[str, ...], int]:
 
 
 def _files(data: Iterable[Sequence[Any]]) -> set[ChangeFile]:
-    return {ChangeFile(*one) for one in data}
+    return {ChangeFile(*parts) for parts in data}
 
 
 def _bucket(key: str) -> str:

@@ -36,7 +36,7 @@ class TextBatch:
         ends = [memory.id, memory.version_of or memory.id, *(link.target for link in text.links)]
         known = reader.get(ends)
         own = [known[id] for id in ends[:2] if id in known]
-        if any(not self._shared.admits(one) or is_settled(one) for one in own):
+        if any(not self._shared.admits(row) or is_settled(row) for row in own):
             self.refused.append(text.key)
             return
         old = known.get(memory.id)
@@ -93,7 +93,7 @@ class TextBatch:
             links=self._links,
             unlinked=self._unlinked,
             entities=list(self._entities.values()),
-            journal=[*self._journal, *(one for one in entries if self._revised.keys() & set(one.subjects))],
+            journal=[*self._journal, *(entry for entry in entries if self._revised.keys() & set(entry.subjects))],
         )
 
 
