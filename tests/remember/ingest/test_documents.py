@@ -180,7 +180,7 @@ def test_texts_that_resemble_transcripts_are_not(text: str) -> None:
 def test_lines_without_a_speaker_continue_the_turn(tmp_path: Path) -> None:
     found = items(written(tmp_path / "wa.txt", PHONE))
     assert talk(found)[1:] == [("Alice Berg", "Merry Christmas!\nAnd a good new year."), ("Bo", "Look: snow.")]
-    assert [one.reason for one in skipped(found)] == [MEDIA]
+    assert [skip.reason for skip in skipped(found)] == [MEDIA]
 
 
 def test_the_order_of_day_and_month_is_inferred_from_all_timestamps(tmp_path: Path) -> None:

@@ -156,7 +156,7 @@ def test_a_folder_is_read_in_the_order_of_its_names(tmp_path: Path) -> None:
         ("b/talk.txt", "Hello."),
     ]
     assert positions(found) == {"a.md": [0], "b/talk.txt": [0, 1]}
-    reasons = {one.where: one.reason.split(":")[0] for one in skipped(found)}
+    reasons = {skip.where: skip.reason.split(":")[0] for skip in skipped(found)}
     assert reasons == {
         ".git": "hidden",
         "c.png": "is a binary file, not text",
@@ -183,9 +183,9 @@ def test_odd_names_and_ids_can_be_printed(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9.txt")
     written(tmp_path / name, "")
     written(tmp_path / "b.json", {"mapping": {"\ud800\n": {"message": {"author": {"role": "system"}}}}})
-    for one in skipped(items(tmp_path)):
-        assert one.where.isprintable()
-        assert one.where.encode()
+    for skip in skipped(items(tmp_path)):
+        assert skip.where.isprintable()
+        assert skip.where.encode()
     assert pieces(items(written(tmp_path / name, "Words.")))[0].fields.get("source") == "caf\ufffd.txt"
 
 

@@ -53,7 +53,7 @@ def only(monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
 def test_a_few_formats_are_memorists_own(only: Install) -> None:
     only()
     assert format_names() == OWN_NAMES
-    assert {one.name for one in (*OWN_FILES, *OWN_OBJECTS)} == set(OWN_NAMES)
+    assert {format.name for format in (*OWN_FILES, *OWN_OBJECTS)} == set(OWN_NAMES)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_file_that_only_another_distribution_reads_names_its_extra(
     written(tmp_path / "all/b.txt", "The heron is red.")
     found = items(tmp_path / "all")
     assert [piece.text for piece in pieces(found)] == ["The heron is red."]
-    assert [one.reason for one in skipped(found) if f"pip install 'memorist[{extra}]'" in one.reason]
+    assert [skip.reason for skip in skipped(found) if f"pip install 'memorist[{extra}]'" in skip.reason]
 
 
 def test_a_line_that_only_another_distribution_reads_is_skipped_and_the_others_are_read(
@@ -87,7 +87,7 @@ def test_a_line_that_only_another_distribution_reads_is_skipped_and_the_others_a
     only()
     found = items(written(tmp_path / "a.jsonl", '{"mapping": {}}\n{"role": "user", "content": "Hi."}\n'))
     assert talk(found) == [("user", "Hi.")]
-    assert [one.reason for one in skipped(found) if "pip install 'memorist[import]'" in one.reason]
+    assert [skip.reason for skip in skipped(found) if "pip install 'memorist[import]'" in skip.reason]
 
 
 def test_a_format_of_another_distribution_names_its_extra(only: Install, tmp_path: Path) -> None:

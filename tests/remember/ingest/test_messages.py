@@ -70,7 +70,7 @@ def test_openai_messages_become_turns_with_speakers_and_times() -> None:
         "2024-06-03T10:00:00+00:00",
         "2024-06-03T10:00:05+00:00",
     ]
-    assert [one.reason for one in skipped(found)] == [SYSTEM, WORDLESS_CALL, IMAGE]
+    assert [skip.reason for skip in skipped(found)] == [SYSTEM, WORDLESS_CALL, IMAGE]
     assert skipped(found)[0].where == "item 1"
 
 
@@ -89,7 +89,7 @@ def test_anthropic_blocks_become_turns_and_results_stand_alone() -> None:
         ("assistant", "It rains."),
     ]
     assert pieces(found)[2].fields.get("metadata") == {"tool": "weather", "arguments": '{"city": "Bergen"}'}
-    assert [one.reason for one in skipped(found)] == [REASONING, IMAGE]
+    assert [skip.reason for skip in skipped(found)] == [REASONING, IMAGE]
 
 
 def test_a_long_tool_result_is_cut_and_reported() -> None:
@@ -97,7 +97,7 @@ def test_a_long_tool_result_is_cut_and_reported() -> None:
     (piece,) = pieces(found)
     assert len(piece.text) == TOOL_CHARACTERS
     assert piece.fields.get("metadata") == {"tool": "grep", "cut_from": 5_000}
-    assert [one.reason for one in cleaned(found)] == ["tool result cut to 2,000 characters"]
+    assert [note.reason for note in cleaned(found)] == ["tool result cut to 2,000 characters"]
 
 
 def test_items_of_the_responses_api_are_read() -> None:
@@ -178,7 +178,7 @@ def test_an_invalid_keyword_is_kept_as_metadata_and_reported() -> None:
     found = items([{"text": "Alice rows.", "importance": 7, "kind": "hobby", "trust": True, "position": "first"}])
     (memory,) = memories(found)
     assert memory.metadata == {"importance": 7, "kind": "hobby", "trust": True, "position": "first"}
-    assert {one.reason.split()[0] for one in cleaned(found)} == {"importance", "kind", "trust", "position"}
+    assert {note.reason.split()[0] for note in cleaned(found)} == {"importance", "kind", "trust", "position"}
 
 
 def test_a_text_with_a_speaker_is_a_turn() -> None:
@@ -199,7 +199,7 @@ def test_unknown_objects_are_skipped_and_the_rest_is_read() -> None:
     found = items(
         [{"foo": 1}, None, {"role": "user", "content": ""}, "A text alone.", {"role": "user", "content": "x"}]
     )
-    assert [one.reason for one in skipped(found)] == [UNKNOWN, UNKNOWN, "empty text"]
+    assert [skip.reason for skip in skipped(found)] == [UNKNOWN, UNKNOWN, "empty text"]
     assert [piece.text for piece in pieces(found)] == ["A text alone.", "x"]
 
 

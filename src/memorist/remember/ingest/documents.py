@@ -30,7 +30,9 @@ def text_drafts(text: str, name: str) -> Iterator[Found]:
         return
     paragraphs = (part for paragraph in _BLANK.split(text) if paragraph.strip() for part in split_text(paragraph))
     chunks = enumerate(join_blocks(paragraphs), 1)
-    yield from content_keys((DraftMemory(one, f"{name}, part {n}", {"kind": Kind.SEMANTIC}) for n, one in chunks), name)
+    yield from content_keys(
+        (DraftMemory(chunk, f"{name}, part {n}", {"kind": Kind.SEMANTIC}) for n, chunk in chunks), name
+    )
 
 
 def content_keys(drafts: Iterable[DraftMemory], name: str) -> Iterator[DraftMemory]:
@@ -78,7 +80,7 @@ class _Chunk:
         self.bodies += body
 
     def room(self) -> int:
-        return CHUNK - sum(len(one) + 2 for one in self.texts)
+        return CHUNK - sum(len(text) + 2 for text in self.texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +223,9 @@ def _pairs(text: str) -> dict[str, Any]:
         elif (held == "" or isinstance(held, dict)) and (pair := _PAIR.fullmatch(below)):
             found[name] = inner = cast("dict[str, Any]", held or {})
             inner[pair[1]] = _value(pair[2].strip())
-    plain = {name: " ".join(filter(None, one)) if isinstance(one, _Folded) else one for name, one in found.items()}
+    plain = {
+        name: " ".join(filter(None, value)) if isinstance(value, _Folded) else value for name, value in found.items()
+    }
     return {name: value for name, value in plain.items() if value != ""}
 
 
@@ -231,7 +235,7 @@ class _Folded(list[str]):
 
 def _value(text: str) -> str | list[str]:
     if text.startswith("[") and text.endswith("]"):
-        return [item for one in text[1:-1].split(",") if (item := _unquoted(one))]
+        return [item for part in text[1:-1].split(",") if (item := _unquoted(part))]
     return _unquoted(text)
 
 

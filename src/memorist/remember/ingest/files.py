@@ -163,24 +163,24 @@ OWN = (JSONL, JSON, MARKDOWN, TEXT)
 
 def file_format(head: Head, chosen: str | None = None) -> FileFormat:
     """How to read a file, by its beginning and the format that the caller named; raises if it is binary."""
-    others = [one for one in installed() if isinstance(one, FileFormat)]
-    found = next((one for one in others if one.recognises(head)), None)
+    others = [format for format in installed() if isinstance(format, FileFormat)]
+    found = next((format for format in others if format.recognises(head)), None)
     if found is None:
         refuse_foreign(head)
         refuse_binary(head.data, head.name)
-        found = next(one for one in OWN if one.recognises(head))
+        found = next(format for format in OWN if format.recognises(head))
     if chosen in (None, found.name) or found.packed:
         return found
-    named = [one for one in (*others, *OWN) if one.name == chosen]
+    named = [format for format in (*others, *OWN) if format.name == chosen]
     if named:
-        return next((one for one in named if one.recognises(head)), named[-1])
+        return next((format for format in named if format.recognises(head)), named[-1])
     return JSONL if found is JSONL else JSON
 
 
 def folder_format(name: str, inside: Sequence[str]) -> FolderFormat | None:
     """How to read a folder as one, by its name and the names in it; None if its files are read one by one."""
-    others = (one for one in installed() if isinstance(one, FolderFormat))
-    return next((one for one in others if one.recognises(name, inside)), None)
+    others = (format for format in installed() if isinstance(format, FolderFormat))
+    return next((format for format in others if format.recognises(name, inside)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,10 +249,10 @@ def below(folder: Path, session: str | None, format: str | None) -> Iterator[Fil
             except OSError:
                 yield Skipped(name or ".", "unreadable folder")
                 continue
-            if export := folder_format(name, [one.name for one in inside]):
+            if export := folder_format(name, [entry.name for entry in inside]):
                 yield ExportFolder(path, name or "the folder", export, session)
                 continue
-            waiting += [(one, f"{name}/{shown(one.name)}".lstrip("/")) for one in inside]
+            waiting += [(entry, f"{name}/{shown(entry.name)}".lstrip("/")) for entry in inside]
         else:
             yield File(path, name, format, f"{session}/{name}" if session else None, among=True)
 
@@ -328,7 +328,7 @@ def read(what: Given, *, session: str | None = None, format: str | None = None) 
 def detect(path: str | Path) -> str:
     """The format of a file or folder, detected from its content: one of `format_names`, or zip."""
     path = resolved(path)
-    export = folder_format("", [one.name for one in path.iterdir()]) if is_folder(path) else None
+    export = folder_format("", [entry.name for entry in path.iterdir()]) if is_folder(path) else None
     return export.name if export else File(path, path.name).detected()
 
 

@@ -146,12 +146,12 @@ def installed() -> tuple[Format, ...]:
     """The formats of other distributions, the most specific first."""
     from importlib.metadata import entry_points
 
-    return tuple(format for one in entry_points(group=ENTRY_POINTS) for format in one.load())
+    return tuple(format for entry in entry_points(group=ENTRY_POINTS) for format in entry.load())
 
 
 def format_names() -> tuple[str, ...]:
     """The names of all formats that a caller can choose."""
-    others = (one.name for one in installed() if not (isinstance(one, FileFormat) and one.packed))
+    others = (format.name for format in installed() if not (isinstance(format, FileFormat) and format.packed))
     return tuple(dict.fromkeys((*OWN_NAMES, *others)))
 
 

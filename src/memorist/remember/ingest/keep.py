@@ -95,8 +95,8 @@ class Ingest:
         batch, self._waiting = list(self._waiting.values()), {}
         if batch:
             written = self._keep(batch)
-            self._outcomes.update(one.outcome for one in written.memories)
-            for item in (told for one in written.memories for told in gate_notes(one)):
+            self._outcomes.update(memory.outcome for memory in written.memories)
+            for item in (told for memory in written.memories for told in gate_notes(memory)):
                 self._tally.add(item)
             if written.new:
                 self._facts += sum(link.relation == STATES for link in self._store.links(sorted(written.new)))

@@ -93,7 +93,7 @@ def _text_of(block: Object) -> str:
     audio = as_object(block.get("audio")) or as_object(block.get("input_audio"))
     document = as_object(block.get("source"))
     candidates = (block.get("text"), block.get("refusal"), block.get("transcript"), audio.get("transcript"))
-    words = next((text for one in candidates if (text := as_text(one))), "")
+    words = next((text for value in candidates if (text := as_text(value))), "")
     return words or (as_text(document.get("data")) if document.get("type") == "text" else "")
 
 

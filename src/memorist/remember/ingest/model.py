@@ -51,11 +51,11 @@ def gate_notes(memory: Remembered) -> Iterator[Skipped | Cleaned]:
     origin = memory.origin
     place = "" if origin.position is None else f" #{origin.position + 1}"
     where = f"{origin.source or origin.session or 'a text'}{place}"
-    for one in memory.gates:
-        if one.decision != "skip":
-            yield Cleaned(where, str(one))
+    for gate in memory.gates:
+        if gate.decision != "skip":
+            yield Cleaned(where, str(gate))
         elif memory.outcome is Outcome.WITHHELD:
-            yield Skipped(where, str(one))
+            yield Skipped(where, str(gate))
 
 
 class ImportTally:

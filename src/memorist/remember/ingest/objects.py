@@ -72,8 +72,8 @@ def conversation_turns(given: Object, where: str, unnamed: str | None = None) ->
     """The turns of a conversation."""
     name = first_name(given, *SESSION, "id", "uuid") or unnamed
     calls: Calls = {}
-    for place, one in with_places(as_list(given.get("messages")), where, "message"):
-        message = as_object(one)
+    for place, value in with_places(as_list(given.get("messages")), where, "message"):
+        message = as_object(value)
         if is_message(message):
             yield from turns(message, place, calls, name)
         elif is_memory(message):
@@ -101,13 +101,13 @@ OWN = (ObjectFormat("messages", is_conversation, conversation_turns), MESSAGE, M
 
 def object_formats() -> tuple[ObjectFormat, ...]:
     """All formats of objects, the most specific first."""
-    return (*(one for one in installed() if isinstance(one, ObjectFormat)), *OWN)
+    return (*(format for format in installed() if isinstance(format, ObjectFormat)), *OWN)
 
 
 def recognised(value: object) -> ObjectFormat | None:
     """The format of an object, if there is one."""
     given = as_object(value)
-    return next((one for one in object_formats() if one.recognises(given)), None)
+    return next((format for format in object_formats() if format.recognises(given)), None)
 
 
 def format_of(document: object) -> str | None:
@@ -135,7 +135,9 @@ class ObjectReader:
     """Reads the values of one file in order, each by the format that recognises it."""
 
     def __init__(self, format: str | None = None) -> None:
-        self._only = format if format in {one.name for one in object_formats()} - {MEMORY.name} else None
+        self._only = (
+            format if format in {object_format.name for object_format in object_formats()} - {MEMORY.name} else None
+        )
         self._readers: dict[ObjectFormat, Read] = {}
 
     def drafts(self, value: object, where: str, unnamed: str | None = None) -> Iterator[Found]:

@@ -77,9 +77,9 @@ def storable(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(storable(str(key))): storable(one) for key, one in cast("Object", value).items()}
+        return {str(storable(str(key))): storable(part) for key, part in cast("Object", value).items()}
     if isinstance(value, list | tuple):
-        return [storable(one) for one in cast("list[Any]", value)]
+        return [storable(part) for part in cast("list[Any]", value)]
     return value
 
 
@@ -214,7 +214,7 @@ def _number(name: str) -> Callable[[object], float | None]:
 
 def _labels(value: object) -> list[str] | None:
     values = [value] if isinstance(value, str) else as_list(value)
-    labels = [label for one in values if (label := as_name(one))]
+    labels = [label for item in values if (label := as_name(item))]
     return labels if len(labels) == len(values) else None
 
 
