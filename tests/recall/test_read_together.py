@@ -43,13 +43,13 @@ class Reader:
 def read(
     reader: Reader, *scored: tuple[Memory, float], query: str = "Where is our office?", **settings: float
 ) -> Draft:
-    given = draft([Candidate(one, score) for one, score in scored], query=query)
-    with world(*(one for one, _ in scored)) as env:
+    given = draft([Candidate(row, score) for row, score in scored], query=query)
+    with world(*(row for row, _ in scored)) as env:
         return ReadTogether(**settings)(given, replace(env, reranker=reader))  # pyright: ignore[reportArgumentType]
 
 
 def ranked(after: Draft) -> list[tuple[str, float]]:
-    return [(one.memory.id, one.score) for one in after.candidates]
+    return [(candidate.memory.id, candidate.score) for candidate in after.candidates]
 
 
 def test_the_list_is_read_oldest_first_with_dates_below_the_question_of_today() -> None:
@@ -83,7 +83,7 @@ def test_only_the_first_are_read_and_the_others_keep_their_places() -> None:
 
 def test_what_a_later_answer_contradicts_is_marked() -> None:
     after = read(Reader(ReadInList(0.0, NO, YES), ReadInList(3.0, YES, NO)), (OLD, 0.9), (NEW, 0.8))
-    assert [one.marks for one in after.candidates] == [(), (Contradicted(date(2024, 5, 2)),)]
+    assert [candidate.marks for candidate in after.candidates] == [(), (Contradicted(date(2024, 5, 2)),)]
 
 
 @pytest.mark.parametrize(
@@ -96,14 +96,14 @@ def test_what_a_later_answer_contradicts_is_marked() -> None:
     ],
 )
 def test_anything_else_is_not_marked(said: tuple[ReadInList, ReadInList]) -> None:
-    assert not any(one.marks for one in read(Reader(*said), (OLD, 0.9), (NEW, 0.8)).candidates)
+    assert not any(candidate.marks for candidate in read(Reader(*said), (OLD, 0.9), (NEW, 0.8)).candidates)
 
 
 def test_every_candidate_that_was_read_has_evidence() -> None:
     after = read(Reader(ReadInList(0.5, NO, NO), ReadInList(9.5, YES, NO), known=0.7), (OLD, 0.9), (NEW, 0.8))
     found = {
-        one.memory.id: {name: (said.rank, said.score) for name, said in one.evidence.items()}
-        for one in after.candidates
+        candidate.memory.id: {name: (said.rank, said.score) for name, said in candidate.evidence.items()}
+        for candidate in after.candidates
     }
     assert found == {"old": {TOGETHER: (2, NO), KNOWN: (None, 0.7)}, "new": {TOGETHER: (1, YES), KNOWN: (None, 0.7)}}
 
@@ -132,7 +132,7 @@ def test_nothing_happens_where_lists_cannot_be_read() -> None:
     assert ranked(read(only_chinese, (chinese, 0.9))) == [("zh", 0.9)]
     assert not only_chinese.asked
     with world(OLD, NEW) as env:
-        alone = draft([Candidate(one, score) for one, score in given], query="Where is our office?")
+        alone = draft([Candidate(row, score) for row, score in given], query="Where is our office?")
         assert ReadTogether()(alone, replace(env, reranker=None)) is alone
 
 
@@ -141,7 +141,7 @@ def test_what_was_not_read_with_the_others_is_less_probable() -> None:
     said = ReadInList(0.0, NO, NO), ReadInList(3.0, YES, NO)
     after = read(Reader(*said, known=0.5), (NEW, 0.9), (OLD, 0.8), (third, 0.2), depth=2)
     judge = Judge(bias=0.0, weights={TOGETHER: 1.0, KNOWN: 2.0}, unlisted=-4.0, fall=0.0)
-    found = [one.evidence for one in after.candidates]
+    found = [candidate.evidence for candidate in after.candidates]
     # 1 · answers + 2 · 0.5 gives 3, −1 and, for the third, −3.
     assert judge.probabilities(found, [False] * 3) == [
         pytest.approx(1 / (1 + 2.718281828**-logit), abs=1e-4) for logit in (3.0, -1.0, -3.0)
@@ -162,8 +162,8 @@ CHANGE = {"read": {"answers": [2], "outdated": [1]}}
 
 
 def asked_model(llm: FakeLLM, *scored: tuple[Memory, float]) -> Draft:
-    given = draft([Candidate(one, score) for one, score in scored], query="Where is our office?")
-    with world(*(one for one, _ in scored)) as env:
+    given = draft([Candidate(row, score) for row, score in scored], query="Where is our office?")
+    with world(*(row for row, _ in scored)) as env:
         return ReadTogether(by="llm")(given, replace(env, llm=asker(llm), reranker=Reader()))
 
 
@@ -175,14 +175,14 @@ def test_a_language_model_names_the_answer_and_what_is_outdated() -> None:
     assert after.candidates[0].evidence[KNOWN].score > 0
     assert after.notes[-1] == f"read by {NAME}"
     [call] = llm.asked
-    assert [one["date"] for one in call.data["memories"]] == ["2024-01-10", "2024-05-02"]
+    assert [entry["date"] for entry in call.data["memories"]] == ["2024-01-10", "2024-05-02"]
     assert call.data["question"] == "Where is our office?" and set(call.data) == {"question", "today", "memories"}
 
 
 def test_a_language_model_may_say_that_nothing_answers() -> None:
     after = asked_model(FakeLLM(read={"answers": [], "outdated": []}), (OLD, 0.9), (NEW, 0.1))
     assert ranked(after) == [("old", 0.9), ("new", 0.1)]
-    assert all(one.evidence[KNOWN].score < 0 for one in after.candidates)
+    assert all(candidate.evidence[KNOWN].score < 0 for candidate in after.candidates)
 
 
 @pytest.mark.parametrize("answer", [SILENT, {"answers": [3], "outdated": []}, "none of them", {"answers": ["1"]}])
@@ -200,7 +200,7 @@ def test_texts_that_read_like_instructions_are_not_shown_to_a_language_model() -
     trap = replace(trap, worth=replace(trap.worth, flags=frozenset({INSTRUCTIONS})))
     llm = FakeLLM(**CHANGE)
     asked_model(llm, (trap, 0.95), (OLD, 0.9), (NEW, 0.1))
-    assert [one["text"] for one in llm.asked[0].data["memories"]] == [OLD.text, NEW.text]
+    assert [entry["text"] for entry in llm.asked[0].data["memories"]] == [OLD.text, NEW.text]
 
 
 def test_the_setting_chooses_who_reads() -> None:

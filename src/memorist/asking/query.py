@@ -97,14 +97,14 @@ def read(
 ) -> tuple[Sequence[int], Sequence[int]]:
     """The numbers of the memories that answer a question, best first, and of those that did so once."""
     asked = {**_question(query), "today": today.isoformat()} | ({"speaker": clip(speaker, 100)} if speaker else {})
-    numbers = [one.number for one in sources]
+    numbers = [source.number for source in sources]
     some = several(whole(min(numbers), max(numbers)), 0, len(numbers))
 
     def chosen(answer: Any) -> tuple[Sequence[int], Sequence[int]]:
         answers = list(dict.fromkeys(answer["answers"]))
-        return answers, [one for one in dict.fromkeys(answer["outdated"]) if one not in answers]
+        return answers, [number for number in dict.fromkeys(answer["outdated"]) if number not in answers]
 
-    data = {**asked, "memories": [one.to_data() for one in sources]}
+    data = {**asked, "memories": [source.to_data() for source in sources]}
     return asker.ask("read", data, record(answers=some, outdated=some), chosen)
 
 

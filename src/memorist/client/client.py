@@ -151,8 +151,8 @@ class Client(RemoteUpkeep):
     ) -> builtins.list[Remembered]:
         kept: builtins.list[Remembered] = []
         batch: builtins.list[Mapping[str, Any]] = []
-        for one in memories:
-            batch.append({"text": one} if isinstance(one, str) else one)
+        for memory in memories:
+            batch.append({"text": memory} if isinstance(memory, str) else memory)
             if len(batch) == BATCH:
                 kept += self._keep(batch, progress)
                 batch = []
@@ -214,7 +214,7 @@ class Client(RemoteUpkeep):
         request = recall_request(query, options, datetime.now(UTC))
         body = {"query": query, "details": True, **_listed(options)}
         data = self._transport.post(path, body)
-        reasons = {str(one.get("id")): read(Explanation, one.get("explanation")) for one in items_of(data)}
+        reasons = {str(item.get("id")): read(Explanation, item.get("explanation")) for item in items_of(data)}
         return read(RemoteRecall, data, request=request, explanations=reasons)
 
     def explain(self, recall: Recall, id: str) -> Explanation:
@@ -240,8 +240,11 @@ class Client(RemoteUpkeep):
 
     def get(self, id: str | Ids) -> Memory | builtins.list[Memory | None] | None:
         if not isinstance(id, str):
-            found = {one.id: one for one in read_items(Memory, self._transport.post("/memories/get", {"ids": [*id]}))}
-            return [found.get(one) for one in id]
+            found = {
+                memory.id: memory
+                for memory in read_items(Memory, self._transport.post("/memories/get", {"ids": [*id]}))
+            }
+            return [found.get(memory_id) for memory_id in id]
         try:
             return read(Memory, self._transport.get(f"/memories/{quote(id, safe='')}"))
         except NotFound:

@@ -31,7 +31,9 @@ BYTES = "application/octet-stream"
 _AGAIN = (429, 502, 503, 504)
 """Statuses after which the same request is sent again."""
 T = TypeVar("T")
-_KNOWN = {error_name(one): one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, Error)}
+_KNOWN = {
+    error_name(kind): kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Error)
+}
 
 
 class Refused(Error):
@@ -160,7 +162,7 @@ def read(kind: type[T], data: object, **given: Any) -> T:
 
 def read_items(kind: type[T], data: object) -> list[T]:
     """The items of an answer, as values of a dataclass."""
-    return [read(kind, one) for one in items_of(data)]
+    return [read(kind, item) for item in items_of(data)]
 
 
 def items_of(data: object) -> list[dict[str, Any]]:
@@ -172,7 +174,7 @@ def objects(data: object) -> list[dict[str, Any]]:
     """A list of objects, as JSON has them."""
     if not isinstance(data, list):
         raise unreadable()
-    return [_object(one) for one in cast("list[object]", data)]
+    return [_object(value) for value in cast("list[object]", data)]
 
 
 def raise_problem(problem: Mapping[str, Any]) -> None:

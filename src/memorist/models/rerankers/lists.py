@@ -45,7 +45,7 @@ class ListModel:
         """A reading of at most `MOST_TEXTS` texts; `query` has been cut to what the model reads."""
         asked, *told = (self._ids(text) for text in (query, *texts[:MOST_TEXTS]))
         [made] = self.model([inputs(asked, told, *self._marks())], question=True)
-        *columns, known = (one.tolist() for one in made)
+        *columns, known = (output.tolist() for output in made)
         return ListReading([ReadInList(*row) for row in zip(*(column[0] for column in columns), strict=True)], known[0])
 
     def _ids(self, text: str) -> list[int]:
@@ -61,7 +61,7 @@ def inputs(asked: Sequence[int], told: Sequence[Sequence[int]], first: int, last
     """A list as the model takes it: its tokens, whose part they are in, and where the parts of the texts end."""
     ids = [first, *asked, last]
     begins = [len(ids)]
-    for text, length in zip(told, fitting([len(one) + 1 for one in told], MOST_TOKENS - len(ids)), strict=True):
+    for text, length in zip(told, fitting([len(tokens) + 1 for tokens in told], MOST_TOKENS - len(ids)), strict=True):
         ids += [*text[: length - 1], last]
         begins.append(len(ids))
     types = [0] * begins[0] + [1] * (len(ids) - begins[0])
