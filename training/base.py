@@ -37,18 +37,18 @@ def save_int8(state: dict[str, Tensor], file: Path) -> None:
     """Write weights in 8 bits, a scale for each row; vectors stay in half precision."""
     file.parent.mkdir(parents=True, exist_ok=True)
     packed: dict[str, Tensor] = {}
-    for name, one in state.items():
-        if one.ndim < 2:
-            packed[name] = one.half().cpu().contiguous()
+    for name, weight in state.items():
+        if weight.ndim < 2:
+            packed[name] = weight.half().cpu().contiguous()
             continue
-        integers, scales = quantise_rows(one.detach().float().cpu().numpy())
+        integers, scales = quantise_rows(weight.detach().float().cpu().numpy())
         packed |= {f"{name}{INTEGERS}": torch.from_numpy(integers), f"{name}{SCALES}": torch.from_numpy(scales)}
     save_file(packed, str(file))
 
 
 def load_int8(file: Path) -> dict[str, Tensor]:
     packed = load_file(str(file))
-    state = {name: one.float() for name, one in packed.items() if not name.endswith((INTEGERS, SCALES))}
+    state = {name: weight.float() for name, weight in packed.items() if not name.endswith((INTEGERS, SCALES))}
     for name in (key.removesuffix(INTEGERS) for key in packed if key.endswith(INTEGERS)):
         state[name] = packed[f"{name}{INTEGERS}"].float() * packed[f"{name}{SCALES}"].float()
     return state
@@ -63,7 +63,9 @@ def read_back(folder: Path) -> dict[str, Tensor]:
         for tensor in onnx.load(str(file)).graph.initializer
     }
     state: dict[str, np.ndarray] = {
-        name: one for name, one in values.items() if name.endswith((".bias", "norm.weight")) and one.dtype == np.float32
+        name: array
+        for name, array in values.items()
+        if name.endswith((".bias", "norm.weight")) and array.dtype == np.float32
     }
     factor: np.ndarray | None = None
     for name in (value.removesuffix(INTEGERS) for value in values if value.endswith(INTEGERS)):
@@ -80,13 +82,13 @@ def read_back(folder: Path) -> dict[str, Tensor]:
     places, unused = values["places"], CONFIG.max_position_embeddings - len(values["places"])
     state["encoder.positions.weight"] = np.pad(places, ((0, unused), (0, 0)))
     state["encoder.types.weight"] = values.get("kinds", np.zeros((2, places.shape[1]), np.float32))
-    return {name: torch.from_numpy(one.copy()) for name, one in state.items()}
+    return {name: torch.from_numpy(array.copy()) for name, array in state.items()}
 
 
 def of_encoder(state: dict[str, Tensor]) -> dict[str, Tensor]:
     """The part of a state that belongs to the encoder, without its prefix."""
     return {
-        name.removeprefix("encoder."): one
-        for name, one in state.items()
+        name.removeprefix("encoder."): weight
+        for name, weight in state.items()
         if not name.startswith(("ranking.", "answering."))
     }

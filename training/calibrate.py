@@ -38,8 +38,8 @@ def spans(model: nn.Module, rows: Iterable[Row]) -> dict[str, Span]:
 def spans_of_lists(model: ListScorer, lists: Iterable[Batch]) -> dict[str, Span]:
     """The same for a list reader."""
     with torch.inference_mode(), _watched(model) as seen:
-        for one in lists:
-            model(*one.inputs)
+        for tensors in lists:
+            model(*tensors.inputs)
     return seen
 
 
@@ -56,7 +56,9 @@ def _watched(model: nn.Module) -> Generator[dict[str, Span]]:
         return look
 
     hooks = [
-        one.register_forward_pre_hook(watch(name)) for name, one in model.named_modules() if isinstance(one, nn.Linear)
+        layer.register_forward_pre_hook(watch(name))
+        for name, layer in model.named_modules()
+        if isinstance(layer, nn.Linear)
     ]
     yield seen
     for hook in hooks:
@@ -99,7 +101,10 @@ def sample_lists(tokenizer: Tokenizer) -> list[Batch]:
     beside = [[draw.sample(range(len(world.memories)), IN_WORLD) for _ in wordings(world)] for world in known]
     worlds, chains = WorldLists(known, beside), ChainLists()
     made = [worlds.make(draw.randrange(len(worlds.asked)), draw) for _ in range(LISTS)]
-    return [batch([one], tokenizer, multiple=1) for one in (*made, *(chains.make(draw) for _ in range(LISTS // 4)))]
+    return [
+        batch([read_list], tokenizer, multiple=1)
+        for read_list in (*made, *(chains.make(draw) for _ in range(LISTS // 4)))
+    ]
 
 
 def _sampled(

@@ -71,11 +71,11 @@ def compare_reranker(scorer: PairScorer, files: Sequence[bytes], tokenizer: Toke
 def compare_lists(model: ListScorer, file: bytes, tokenizer: Tokenizer) -> None:
     """Exit if the logits of lists are too far from those of the float model."""
     session, ours, theirs = _session(file), [], []
-    for one in calibrate.sample_lists(tokenizer)[::4]:
+    for tensors in calibrate.sample_lists(tokenizer)[::4]:
         with torch.inference_mode():
-            logits, known = model(*one.inputs)
+            logits, known = model(*tensors.inputs)
         theirs += [*logits[0].T.reshape(-1).tolist(), known.item()]
-        given = {IDS: one.ids, TYPES: one.types, ENDS: one.ends, MEANS: one.means}
+        given = {IDS: tensors.ids, TYPES: tensors.types, ENDS: tensors.ends, MEANS: tensors.means}
         made = _run(session, (SCORE, ANSWERS, OUTDATED, KNOWN), {name: each.numpy() for name, each in given.items()})
         ours += np.concatenate([output.reshape(-1) for output in made]).tolist()
     correlation = float(np.corrcoef(ours, theirs)[0, 1])

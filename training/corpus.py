@@ -79,7 +79,7 @@ class Source:
 
     def only_units(self, keep: Sequence[bool]) -> Source:
         """These units and the questions that they answer, renumbered."""
-        places = {old: new for new, old in enumerate(one for one, kept in enumerate(keep) if kept)}
+        places = {old: new for new, old in enumerate(unit for unit, kept in enumerate(keep) if kept)}
 
         def moved(units: Collection[int]) -> tuple[int, ...]:
             return tuple(places[unit] for unit in units if unit in places)
@@ -137,8 +137,8 @@ def _split_source(source: Source) -> tuple[Source, Source]:
     apart = [_is_held(source.name, _key(source, question)) for question in source.questions]
     pairs = list(zip(source.questions, apart, strict=True))
     return (
-        replace(source, questions=[one for one, away in pairs if not away]),
-        replace(source, questions=[one for one, away in pairs if away]),
+        replace(source, questions=[question for question, away in pairs if not away]),
+        replace(source, questions=[question for question, away in pairs if away]),
     )
 
 

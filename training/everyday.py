@@ -102,7 +102,7 @@ class EverydayMaker:
         self.negatives = negatives
         self.words = _words(folder / "words.txt")
         self.facts = [_fact(block) for block in _blocks(folder / "facts.txt")]
-        self.wishes = [_wish(place, one) for place, one in enumerate(_blocks(folder / "wishes.txt"))]
+        self.wishes = [_wish(place, block) for place, block in enumerate(_blocks(folder / "wishes.txt"))]
         self.pairs = [_by_mark(block) for block in _blocks(folder / "pairs.txt")]
         self.chatter = _lines(folder / "chatter.txt")
         self.events = _lines(folder / "events.txt")
@@ -158,13 +158,13 @@ class EverydayMaker:
         texts = [Text(before, OUTDATED, days[0]), Text(after, ANSWER, days[1])]
         if past:
             texts = [Text(before, ANSWER, days[0]), Text(after, OUTDATED, days[1])]
-        texts.sort(key=lambda one: one.truth != ANSWER)
+        texts.sort(key=lambda text: text.truth != ANSWER)
         return query, [*texts, *self.beside(fact, subject, draw)]
 
     def _of_wish(self, draw: random.Random) -> tuple[str, list[Text]]:
         wish = draw.choice(self.wishes)
         number, request = draw.choice(wish.requests)
-        fitting = [text for one, text in wish.wishes if not one or not number or set(one) & set(number)]
+        fitting = [text for numbers, text in wish.wishes if not numbers or not number or set(numbers) & set(number)]
         slots: Slots = {} if wish.slot == "-" else {wish.slot: self._named(wish.slot, draw)}
         texts = [Text(self.filled(draw.choice(fitting), draw, slots), ANSWER)]
         texts += [Text(self.filled(name, draw, slots)) for name in draw.sample(wish.nouns, min(2, len(wish.nouns)))]

@@ -117,8 +117,8 @@ class Feed:
     def _epoch_of(self, place: int, draw: random.Random) -> list[int]:
         source = self._sources[place]
         share = self._plan.shares.get(source.name, 1.0)
-        asked = [one for one, question in enumerate(source.questions) if question.form != "turn"]
-        turns = [one for one, question in enumerate(source.questions) if question.form == "turn"]
+        asked = [number for number, question in enumerate(source.questions) if question.form != "turn"]
+        turns = [number for number, question in enumerate(source.questions) if question.form == "turn"]
         rest = draw.sample(asked, int(len(asked) * (share % 1)))
         return asked * int(share) + rest + draw.sample(turns, min(len(turns), int(self._plan.turns * min(share, 1))))
 

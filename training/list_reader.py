@@ -45,7 +45,7 @@ class ListScorer(nn.Module):
     def forward(self, ids: Tensor, mask: Tensor, types: Tensor, ends: Tensor, means: Tensor) -> tuple[Tensor, Tensor]:
         """Logits of (lists, memories, 3) and (lists,); `ends` and `means` have a row of weights for each memory."""
         states = self.encoder(ids, mask, types)
-        read = torch.cat([one.to(states.dtype) @ states for one in (ends, means)], dim=-1)
+        read = torch.cat([weights.to(states.dtype) @ states for weights in (ends, means)], dim=-1)
         logits = torch.stack((self.ranking(read), self.answering(read), self.outdating(read)), dim=-1)
         return logits, self.knowing(states[:, 0])
 
@@ -75,22 +75,24 @@ class Batch:
 
 def batch(lists: Sequence[ReadList], tokenizer: Tokenizer, multiple: int = MULTIPLE) -> Batch:
     """Lists in tensors, padded to a multiple."""
-    queries = tokenise(tokenizer, [one.query for one in lists])
-    texts = iter(tokenise(tokenizer, [text for one in lists for text in one.texts]))
-    rows = [_row(query, [next(texts) for _ in one.texts]) for one, query in zip(lists, queries, strict=True)]
-    width = max(len(one.texts) for one in lists)
+    queries = tokenise(tokenizer, [read_list.query for read_list in lists])
+    texts = iter(tokenise(tokenizer, [text for read_list in lists for text in read_list.texts]))
+    rows = [
+        _row(query, [next(texts) for _ in read_list.texts]) for read_list, query in zip(lists, queries, strict=True)
+    ]
+    width = max(len(read_list.texts) for read_list in lists)
     length = -(-max(len(ids) for ids, _ in rows) // multiple) * multiple
     ids, mask, types = (np.zeros((len(lists), length), np.int64) for _ in range(3))
     ends, means = (np.zeros((len(lists), width, length), np.float32) for _ in range(2))
     there, answers, outdated = (np.zeros((len(lists), width), np.float32) for _ in range(3))
-    for place, ((own, begins), one) in enumerate(zip(rows, lists, strict=True)):
+    for place, ((own, begins), read_list) in enumerate(zip(rows, lists, strict=True)):
         ids[place, : len(own)], mask[place, : len(own)] = own, 1
         types[place, begins[0] : len(own)] = 1
         for number, (start, stop) in enumerate(pairwise(begins)):
             ends[place, number, stop - 1] = 1
             means[place, number, start:stop] = 1 / (stop - start)
-        count = len(one.texts)
-        there[place, :count], answers[place, :count], outdated[place, :count] = 1, one.answers, one.outdated
+        count = len(read_list.texts)
+        there[place, :count], answers[place, :count], outdated[place, :count] = 1, read_list.answers, read_list.outdated
     return Batch(*map(torch.from_numpy, (ids, mask, types, ends, means, there, answers, outdated)))
 
 
@@ -98,7 +100,7 @@ def _row(query: Sequence[int], texts: Sequence[Sequence[int]]) -> tuple[list[int
     """The ids of a list, and where its memories begin, with the end of the last."""
     ids = [START, *query[: QUERY_TOKENS - 2], END]
     begins = [len(ids)]
-    for text, length in zip(texts, fitting([len(one) + 1 for one in texts], MOST_TOKENS - len(ids)), strict=True):
+    for text, length in zip(texts, fitting([len(tokens) + 1 for tokens in texts], MOST_TOKENS - len(ids)), strict=True):
         ids += [*text[: length - 1], END]
         begins.append(len(ids))
     return ids, begins
@@ -109,7 +111,7 @@ def fitting(lengths: Sequence[int], room: int) -> list[int]:
     most, left = room, len(lengths)
     for length in sorted(lengths):
         if length * left > most:
-            return [min(one, most // left) for one in lengths]
+            return [min(size, most // left) for size in lengths]
         most, left = most - length, left - 1
     return list(lengths)
 

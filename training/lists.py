@@ -138,7 +138,7 @@ class ListMaker:
         """Long turns hold their whole group, so a negative of the positive's group would hold the answer."""
         group = self.source.groups[positive]
         others = [unit for unit in units[1:] if self.source.groups[unit] != group]
-        spare = others or [one for one, its in enumerate(self.source.groups) if its != group] or units[1:]
+        spare = others or [unit for unit, its in enumerate(self.source.groups) if its != group] or units[1:]
         while len(others) < len(units) - 1:
             others.append(draw.choice(spare))
         return [positive, *others]

@@ -66,7 +66,7 @@ def _group(
     documents: list[dict[str, Any]], asked: list[dict[str, Any]], gains: dict[str, dict[str, float]], chat: bool
 ) -> Group:
     places = {row["_id"]: place for place, row in enumerate(documents)}
-    wanted = [{places[one]: gain for one, gain in gains[row["_id"]].items() if one in places} for row in asked]
+    wanted = [{places[id]: gain for id, gain in gains[row["_id"]].items() if id in places} for row in asked]
     pairs = [(row["text"], gain) for row, gain in zip(asked, wanted, strict=True) if gain]
     return Group(_views(documents, chat), [text for text, _ in pairs], [gain for _, gain in pairs])
 

@@ -40,13 +40,15 @@ def found_in_worlds(
     model: SentenceEncoder, worlds: Sequence[World], tokenizer: Tokenizer, device: torch.device
 ) -> list[list[list[int]]]:
     """For each world and each wording of its questions the memories nearest to it, best first."""
-    asked = [[text for _, text in wordings(one)] for one in worlds]
-    told = [[str(memory.turn) for memory in one.memories] for one in worlds]
+    asked = [[text for _, text in wordings(world)] for world in worlds]
+    told = [[str(memory.turn) for memory in world.memories] for world in worlds]
     queries = embed(
         model, singles(tokenise(tokenizer, [text for some in asked for text in some]), QUERY_TOKENS), device
     )
     units = embed(model, singles(tokenise(tokenizer, [text for some in told for text in some])), device)
-    pairs = zip(queries.split([len(one) for one in asked]), units.split([len(one) for one in told]), strict=True)
+    pairs = zip(
+        queries.split([len(texts) for texts in asked]), units.split([len(texts) for texts in told]), strict=True
+    )
     return [(some @ own.T).topk(min(IN_WORLD, len(own))).indices.cpu().tolist() for some, own in pairs]
 
 
@@ -61,7 +63,9 @@ def candidates(source: Source, queries: Tensor, units: Tensor) -> list[Pools]:
     """The candidates for the questions of a source, by the vectors of both."""
     lowered, members = [unit.lower() for unit in source.units], _members(source)
     nearest = _nearest(queries, units)
-    return [_pools(one, row, source, lowered, members) for one, row in zip(source.questions, nearest, strict=True)]
+    return [
+        _pools(question, row, source, lowered, members) for question, row in zip(source.questions, nearest, strict=True)
+    ]
 
 
 def _nearest(queries: Tensor, units: Tensor) -> np.ndarray:

@@ -31,4 +31,4 @@ def pack(data: Path, given: Path, packages: Path = PACKAGES) -> None:
 
 def _own(name: str, state: dict[str, base.Tensor]) -> dict[str, base.Tensor]:
     """Without the word table where an embedder has the same."""
-    return {one: value for one, value in state.items() if name not in WORDS_OF or not one.endswith(base.WORDS)}
+    return {key: value for key, value in state.items() if name not in WORDS_OF or not key.endswith(base.WORDS)}

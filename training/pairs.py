@@ -67,7 +67,7 @@ def _whole_texts(source: Source) -> list[str]:
 
 def _take_sentence(text: str, draw: random.Random) -> tuple[str, str] | None:
     sentences = _SENTENCE_END.split(text)
-    fit = [place for place, one in enumerate(sentences) if LEAST_CLOZE <= len(one) <= MOST_CLOZE]
+    fit = [place for place, sentence in enumerate(sentences) if LEAST_CLOZE <= len(sentence) <= MOST_CLOZE]
     if len(sentences) < 3 or not fit:
         return None
     place = draw.choice(fit)

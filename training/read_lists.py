@@ -85,34 +85,34 @@ class WorldLists:
         """The list of a wording."""
         world, question, wording, near = self.asked[place]
         picked = self._picked(question, near, draw)
-        newest = min((one for one in picked if one in question.answers), default=-1)
+        newest = min((number for number in picked if number in question.answers), default=-1)
         gone = question.beside if question.kind == "update" else ()
         query = worded(wording, draw)
         asker = only_speaker(world) if draw.random() < (ASKED_BY_I if OWN.search(query) else ASKED_BY) else None
         made = ReadList(
             dated(f"{asker}: {query}" if asker else query, world.now, draw),
             dress(world, picked, draw),
-            [one in question.answers for one in picked],
-            [one in gone and one < newest for one in picked],
+            [number in question.answers for number in picked],
+            [number in gone and number < newest for number in picked],
         )
-        return with_talk(made, draw.choice(question.wordings), [world.memories[one].day for one in picked], draw)
+        return with_talk(made, draw.choice(question.wordings), [world.memories[number].day for number in picked], draw)
 
     @staticmethod
     def _picked(question: Asked, near: Sequence[int], draw: random.Random) -> list[int]:
         size = draw.choices(SIZES, SIZE_WEIGHTS)[0]
         unanswered = question.kind not in CHANGING and draw.random() < UNANSWERED
         picked = [] if unanswered else draw.sample(question.answers, min(len(question.answers), size))
-        beside = [one for one in draw.sample(question.beside, len(question.beside)) if draw.random() < BESIDE]
+        beside = [number for number in draw.sample(question.beside, len(question.beside)) if draw.random() < BESIDE]
         picked += beside[: max(0, size - len(picked))]
-        for one in near:
-            if len(picked) < size and one not in picked and one not in question.answers and draw.random() < FOUND:
-                picked.append(one)
+        for number in near:
+            if len(picked) < size and number not in picked and number not in question.answers and draw.random() < FOUND:
+                picked.append(number)
         return sorted(picked) or [near[0]]
 
 
 def only_speaker(world: World) -> str | None:
     """The one person who speaks in a world; None if there are several or none."""
-    people = {one.turn.speaker for one in world.memories} - {None, *PROGRAMS}
+    people = {memory.turn.speaker for memory in world.memories} - {None, *PROGRAMS}
     return people.pop() if len(people) == 1 else None
 
 
@@ -185,7 +185,7 @@ class ChainLists:
         values = values[: draw.choices(CHAIN, CHAIN_WEIGHTS)[0]]
         chain = self._chain(fact, subject.told, values, draw)
         mine = fact.kind == "self" and draw.random() < MINE
-        beside = [Said(one.text) for one in maker.beside(fact, subject, draw)]
+        beside = [Said(text.text) for text in maker.beside(fact, subject, draw)]
         beside += self._of_others(fact, {subject.told, subject.asked}, values, draw)
         draw.shuffle(beside)
         if mine:
@@ -198,15 +198,15 @@ class ChainLists:
         days, form = some_days(len(told), draw), some_form(draw)
         texts = [
             render.memory(
-                Turn(one.text, people[0] if mine and one in chain else draw.choice(voices)),
+                Turn(said.text, people[0] if mine and said in chain else draw.choice(voices)),
                 render.written(day, form, draw),
             )
-            for one, day in zip(told, days, strict=True)
+            for said, day in zip(told, days, strict=True)
         ]
         question = maker.filled(draw.choice(fact.lines["q"]), draw, {"S": subject.asked})
         query = f"{people[0]}: {worded(question, draw)}" if mine else worded(question, draw)
         made = ReadList(
-            dated(query, days[-1], draw), texts, [one.answers for one in told], [one.outdated for one in told]
+            dated(query, days[-1], draw), texts, [said.answers for said in told], [said.outdated for said in told]
         )
         return with_talk(made, question, days, draw)
 
@@ -225,17 +225,17 @@ class ChainLists:
         if fact.kind in ("home", "self"):
             return []
         others = (self.maker.subject(fact.kind, draw) for _ in range(3))
-        forms = [one for one in fact.lines["s"] if "{old}" not in one]
+        forms = [form for form in fact.lines["s"] if "{old}" not in form]
         return [
             Said(
                 self.maker.filled(
                     draw.choice(forms),
                     draw,
-                    {"S": one.told, "v": draw.choice((self.maker.value(fact, draw), *values))},
+                    {"S": other_subject.told, "v": draw.choice((self.maker.value(fact, draw), *values))},
                 )
             )
-            for one in others
-            if own.isdisjoint((one.told, one.asked))
+            for other_subject in others
+            if own.isdisjoint((other_subject.told, other_subject.asked))
         ]
 
     @staticmethod
@@ -261,5 +261,5 @@ def of_public(listed: Listed, draw: random.Random) -> ReadList:
     draw.shuffle(chosen)
     day = render.some_date(draw, render.DATE_FORMATS[3])
     query = f"[{day}] {listed.query}" if draw.random() < 0.5 else listed.query
-    answers = [listed.truth[one] == ANSWER for one in chosen]
-    return ReadList(query, [listed.texts[one] for one in chosen], answers, [False] * size)
+    answers = [listed.truth[place] == ANSWER for place in chosen]
+    return ReadList(query, [listed.texts[place] for place in chosen], answers, [False] * size)

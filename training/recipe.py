@@ -142,7 +142,7 @@ class Workshop:
 
     def list_feed(self, finder: SentenceEncoder) -> ListFeed:
         """Lists of the worlds that are not held out, of chains and of public data."""
-        known = [one for one in WorldMaker().worlds if not one.held]
+        known = [world for world in WorldMaker().worlds if not world.held]
         found = mining.found_in_worlds(finder, known, self.tokenizer, self.device)
         sources, dress = self.split[0], _judging(self.plan.dress)
         public = [ListMaker(*pair, dress) for pair in zip(sources, self.mine(finder), strict=True)]
@@ -177,7 +177,9 @@ def config(layers: int) -> EncoderConfig:
 def save_weights(model: nn.Module, file: Path) -> None:
     """All weights but the word table, in half precision; whole or not at all."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    state = {name: one.half().cpu().contiguous() for name, one in model.state_dict().items() if not _is_words(name)}
+    state = {
+        name: weight.half().cpu().contiguous() for name, weight in model.state_dict().items() if not _is_words(name)
+    }
     part = file.with_suffix(".part")
     save_file(state, str(part))
     part.replace(file)
@@ -185,8 +187,8 @@ def save_weights(model: nn.Module, file: Path) -> None:
 
 def load_weights(model: nn.Module, file: Path) -> None:
     """Fill a model, whose word table stays as it is."""
-    state = {name: one.float() for name, one in load_file(str(file)).items()}
-    words = {name: one for name, one in model.state_dict().items() if _is_words(name)}
+    state = {name: weight.float() for name, weight in load_file(str(file)).items()}
+    words = {name: weight for name, weight in model.state_dict().items() if _is_words(name)}
     model.load_state_dict({**state, **words})
 
 

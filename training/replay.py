@@ -98,7 +98,7 @@ def stale_of(folder: Path) -> dict[str, list[str]]:
     """The outdated answers that a dataset names, by question."""
     file = folder / "queries.jsonl"
     lines = file.read_text("utf-8").splitlines() if file.is_file() else []
-    return {one["_id"]: one.get("metadata", {}).get("outdated", []) for one in map(json.loads, lines)}
+    return {query["_id"]: query.get("metadata", {}).get("outdated", []) for query in map(json.loads, lines)}
 
 
 # Judging
@@ -107,7 +107,7 @@ def stale_of(folder: Path) -> dict[str, list[str]]:
 def rows(file: Path) -> list[Row]:
     """The lines of a record that have candidates."""
     found = map(json.loads, file.read_text("utf-8").splitlines())
-    return [one for one in found if one["candidates"]]
+    return [row for row in found if row["candidates"]]
 
 
 def day(text: str) -> str:
@@ -115,17 +115,17 @@ def day(text: str) -> str:
     return f"{at.day} {at:%B} {at.year}"
 
 
-def shown(one: Row) -> str:
+def shown(candidate: Row) -> str:
     """A candidate as the engine writes it for the reader."""
-    before = Turn(*one["before"]) if one["before"] and len(one["text"]) <= SHORT else None
-    return render.memory(Turn(one["text"], one["speaker"]), day(one["at"]), before)
+    before = Turn(*candidate["before"]) if candidate["before"] and len(candidate["text"]) <= SHORT else None
+    return render.memory(Turn(candidate["text"], candidate["speaker"]), day(candidate["at"]), before)
 
 
 def listed(row: Row, depth: int) -> tuple[ReadList, list[Row]]:
     """The first candidates, oldest first, as a list to read."""
-    some = sorted(row["candidates"][:depth], key=lambda one: one["at"])
+    some = sorted(row["candidates"][:depth], key=lambda candidate: candidate["at"])
     unknown = [False] * len(some)
-    return ReadList(f"[{day(row['now'])}] {row['query']}", [shown(one) for one in some], unknown, unknown), some
+    return ReadList(f"[{day(row['now'])}] {row['query']}", list(map(shown, some)), unknown, unknown), some
 
 
 def measures(records: Sequence[Row], orders: Sequence[Sequence[Row]], sure: Sequence[float]) -> dict[str, float]:
@@ -154,7 +154,7 @@ def measures(records: Sequence[Row], orders: Sequence[Sequence[Row]], sure: Sequ
 
 def _first(order: Sequence[Row], wanted: Sequence[str]) -> float:
     """The rank of the first candidate that is one of the wanted documents; infinite if none is."""
-    return next((n for n, one in enumerate(order, 1) if not set(one["ids"]).isdisjoint(wanted)), np.inf)
+    return next((n for n, candidate in enumerate(order, 1) if not set(candidate["ids"]).isdisjoint(wanted)), np.inf)
 
 
 Read = Callable[[Sequence[ReadList]], Sequence[tuple[np.ndarray, float] | None]]
@@ -175,19 +175,23 @@ def judge(name: str, read: Read, records: Sequence[Row]) -> None:
     show("before", [row["candidates"] for row in records], [row["confidence"] for row in records])
     for depth in DEPTHS:
         made = [listed(row, depth) for row in records]
-        said = read([one for one, _ in made])
-        known = [row["confidence"] if one is None else one[1] for row, one in zip(records, said, strict=True)]
+        said = read([read_list for read_list, _ in made])
+        known = [
+            row["confidence"] if reading is None else reading[1] for row, reading in zip(records, said, strict=True)
+        ]
         for weight in WEIGHTS:
             orders = [
-                row["candidates"] if one is None else [*_order(some, one[0], weight), *row["candidates"][depth:]]
-                for row, (_, some), one in zip(records, made, said, strict=True)
+                row["candidates"]
+                if reading is None
+                else [*_order(some, reading[0], weight), *row["candidates"][depth:]]
+                for row, (_, some), reading in zip(records, made, said, strict=True)
             ]
             show(f"{name} depth {depth} weight {weight}", orders, known)
 
 
 def _order(some: Sequence[Row], logits: np.ndarray, weight: float) -> list[Row]:
     """As the stage orders them."""
-    scores = np.array([one["score"] for one in some])
+    scores = np.array([candidate["score"] for candidate in some])
     fits = logits[:, 0] - np.logaddexp.reduce(logits[:, 0]) - 1 / (1 + np.exp(-logits[:, 2]))
     values = fits + weight * (scores - scores.mean()) / (scores.std() + 0.05)
     return [some[place] for place in np.argsort(-values, kind="stable")]
@@ -201,9 +205,9 @@ def packaged(lists: Sequence[ReadList]) -> list[tuple[np.ndarray, float] | None]
 
     reranker, found = build("auto"), []
     assert reranker is not None
-    for one in lists:
+    for read_list in lists:
         try:
-            said = list_reading_of(reranker, one.query, one.texts)
+            said = list_reading_of(reranker, read_list.query, read_list.texts)
         except ModelUnavailable:  # another language
             said = None
         found.append(None if said is None else (np.array(said.texts), said.known))

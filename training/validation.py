@@ -109,10 +109,10 @@ def _forms(source: Source) -> dict[str, list[Question]]:
             wording.claim(question.text, question.answers[0]) if question.answers else None for question in asked
         ],
         "keywords": [wording.keywords(question.text) for question in asked],
-        "request": [wording.request(one.text, place) for place, one in enumerate(asked)],
+        "request": [wording.request(question.text, place) for place, question in enumerate(asked)],
     }
     for form, texts in other.items():
-        forms[form] = [replace(one, text=text) for one, text in zip(asked, texts, strict=True) if text]
+        forms[form] = [replace(question, text=text) for question, text in zip(asked, texts, strict=True) if text]
     return forms
 
 

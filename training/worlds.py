@@ -134,7 +134,7 @@ class WorldMaker:
         draw.shuffle(spare)
         texts += [(number, WRONG) for number in spare[: self.negatives + 1 - len(texts)]]
         texts += draw.choices(texts[1:], k=self.negatives + 1 - len(texts))
-        dressed = dress(world, [one for one, _ in texts], draw)
+        dressed = dress(world, [number for number, _ in texts], draw)
         return Listed(worded(draw.choice(asked.wordings), draw), dressed, [truth for _, truth in texts])
 
 

@@ -158,11 +158,11 @@ def test_a_question_about_somebody_else_is_after_the_same_text_and_not_answered(
     dress = replace(ALONE, long=0.0, oneself=0.0, claim=0.0, keywords=0.0, request=0.0, misleading=1.0)
     maker = ListMaker(chat, [([], [], [])] * len(chat.questions), dress, negatives=2)
     made = [maker.make(place, NAMES, random.Random(place)) for place in range(40)]
-    for place, one in enumerate(made):
-        assert chat.units[place] in one.texts[0]
-        told = one.texts[0].partition(": ")[0].rpartition("] ")[2]
-        named = next(name for name in NAMES if name in one.query) if told in NAMES else None
-        assert (one.truth[0] == MISLEADING) == (named is not None and named != told)
+    for place, sample in enumerate(made):
+        assert chat.units[place] in sample.texts[0]
+        told = sample.texts[0].partition(": ")[0].rpartition("] ")[2]
+        named = next(name for name in NAMES if name in sample.query) if told in NAMES else None
+        assert (sample.truth[0] == MISLEADING) == (named is not None and named != told)
     assert sum(sample.truth[0] == MISLEADING for sample in made) > 30
 
 
@@ -250,12 +250,13 @@ def test_who_asks_is_named_where_only_one_person_speaks(tmp_path: Path) -> None:
 def test_the_last_value_of_a_chain_answers_and_the_earlier_ones_are_outdated() -> None:
     maker, draw = ChainLists(), random.Random(1)
     made = [maker.make(draw) for _ in range(2000)]
-    for one in made:
-        assert 1 <= len(one.texts) == len(one.answers) == len(one.outdated)
-        if any(one.outdated):
-            last = max(place for place, gone in enumerate(one.outdated) if gone)
-            assert last < min(place for place, answers in enumerate(one.answers) if answers)
-    assert any(sum(one.outdated) > 1 for one in made) and any(not any(one.answers) for one in made)
+    for read_list in made:
+        assert 1 <= len(read_list.texts) == len(read_list.answers) == len(read_list.outdated)
+        if any(read_list.outdated):
+            last = max(place for place, gone in enumerate(read_list.outdated) if gone)
+            assert last < min(place for place, answers in enumerate(read_list.answers) if answers)
+    assert any(sum(read_list.outdated) > 1 for read_list in made)
+    assert not all(any(read_list.answers) for read_list in made)
 
 
 def test_a_public_list_answers_only_where_its_text_does() -> None:

@@ -58,8 +58,8 @@ def test_a_scorer_in_int8_scores_like_the_float_model_with_the_same_bits_in_any_
         exact = model(torch.from_numpy(ids), torch.ones(ids.shape), torch.from_numpy(types)).numpy()
     state, mixed = reading.run(["state", "mixed"], {"input_ids": ids, "token_type_ids": types})
     found = end.run(["score", "answers"], {"state": state, "mixed": mixed})
-    for place, one in enumerate(found):
-        assert np.corrcoef(one, exact[:, place])[0, 1] > 0.95
+    for place, values in enumerate(found):
+        assert np.corrcoef(values, exact[:, place])[0, 1] > 0.95
     alone = reading.run(["state", "mixed"], {"input_ids": ids[7:8], "token_type_ids": types[7:8]})
     (score,), (answers,) = end.run(["score", "answers"], dict(zip(("state", "mixed"), alone, strict=True)))
     assert (score, answers) == (found[0][7], found[1][7])

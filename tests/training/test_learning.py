@@ -39,8 +39,8 @@ WORDS = ("kayak", "lantern", "violin", "orchard", "glacier", "compass", "saffron
 def corpus_data() -> dict:
     units = [f"I keep a {word} near the {other}. It was a gift." for word in WORDS for other in WORDS]
     queries = [
-        [f"What does @A keep near the {other}?", [place * len(WORDS) + column], [f"a {one}"], [], []]
-        for place, one in enumerate(WORDS)
+        [f"What does @A keep near the {other}?", [place * len(WORDS) + column], [f"a {word}"], [], []]
+        for place, word in enumerate(WORDS)
         for column, other in enumerate(WORDS)
     ]
     sources = [
@@ -133,8 +133,8 @@ def test_the_rate_rises_and_falls() -> None:
 def test_a_mixture_lies_between() -> None:
     left, right = SentenceEncoder(Encoder(TINY)), SentenceEncoder(Encoder(TINY))
     middle = soup.between(left, right, 0.25).state_dict()
-    for name, one in middle.items():
-        torch.testing.assert_close(one, 0.75 * left.state_dict()[name] + 0.25 * right.state_dict()[name])
+    for name, weight in middle.items():
+        torch.testing.assert_close(weight, 0.75 * left.state_dict()[name] + 0.25 * right.state_dict()[name])
 
 
 def test_rows_come_back_in_their_order_whatever_their_lengths() -> None:

@@ -70,15 +70,20 @@ def test_the_graph_gives_nearly_the_same_logits(tokenizer) -> None:
     for head in (model.ranking, model.answering, model.outdating, model.knowing):
         torch.nn.init.normal_(head.out.weight)
     numbered = [ReadList(TOLD.query, [f"{text} {n}" for text in TEXTS], TOLD.answers, TOLD.outdated) for n in range(40)]
-    batches = [batch([one], tokenizer, 1) for one in numbered]
+    batches = [batch([read_list], tokenizer, 1) for read_list in numbered]
     graph = lists_graph(model, calibrate.spans_of_lists(model, batches), 512)
     session = onnx_runtime().InferenceSession(graph.SerializeToString(), providers=["CPUExecutionProvider"])
     ours, theirs = [], []
-    for one in batches:
+    for tensors in batches:
         with torch.inference_mode():
-            logits, known = model(*one.inputs)
+            logits, known = model(*tensors.inputs)
         theirs.append([*logits[0].T.reshape(-1).tolist(), known.item()])
-        given = {"input_ids": one.ids, "token_type_ids": one.types, "ends": one.ends, "means": one.means}
+        given = {
+            "input_ids": tensors.ids,
+            "token_type_ids": tensors.types,
+            "ends": tensors.ends,
+            "means": tensors.means,
+        }
         made = session.run(lists.OUTPUTS, {name: each.numpy() for name, each in given.items()})
         ours.append(np.concatenate([output.reshape(-1) for output in made]).tolist())
     assert np.corrcoef(np.ravel(ours), np.ravel(theirs))[0, 1] > 0.95

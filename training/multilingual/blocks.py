@@ -83,8 +83,8 @@ class Blocks:
     def _epoch_of(self, place: int, draw: random.Random) -> list[int]:
         source = self.sources[place]
         share = SHARES.get(source.name, 1.0)
-        asked = [one for one, question in enumerate(source.questions) if question.form != "turn"]
-        turns = [one for one, question in enumerate(source.questions) if question.form == "turn"]
+        asked = [number for number, question in enumerate(source.questions) if question.form != "turn"]
+        turns = [number for number, question in enumerate(source.questions) if question.form == "turn"]
         rest = draw.sample(asked, int(len(asked) * (share % 1)))
         return asked * int(share) + rest + draw.sample(turns, min(len(turns), int(TURNS * min(share, 1))))
 

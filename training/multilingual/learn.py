@@ -103,7 +103,7 @@ def fit(
     """Train all weights of the model; the rate rises, then falls to nothing."""
     named = list(model.named_parameters())
     groups = [
-        {"params": [one for name, one in named if name.startswith(NEW) == new], "lr": 0.0, "top": top}
+        {"params": [parameter for name, parameter in named if name.startswith(NEW) == new], "lr": 0.0, "top": top}
         for new, top in ((False, RATE), (True, NEW_RATE))
     ]
     optimizer = torch.optim.AdamW(groups, weight_decay=WEIGHT_DECAY, betas=(0.9, 0.98))

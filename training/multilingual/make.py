@@ -102,7 +102,7 @@ def learn(options: argparse.Namespace) -> None:
         **sizes,
     )
     fit(reader, model, blocks, Translations(told, reader, SEED), 2 if options.small else STEPS)
-    state = {name: one.half().cpu().contiguous() for name, one in model.state_dict().items()}
+    state = {name: weight.half().cpu().contiguous() for name, weight in model.state_dict().items()}
     save_file(state, str(options.work / WEIGHTS))
 
 
@@ -111,7 +111,7 @@ def write(options: argparse.Namespace) -> None:
     from write import write_model
 
     model = Student()
-    model.load_state_dict({name: one.float() for name, one in load_file(str(options.work / WEIGHTS)).items()})
+    model.load_state_dict({name: weight.float() for name, weight in load_file(str(options.work / WEIGHTS)).items()})
     package = Package(options.work / "fetched/base" / INSIDE)
     sources = corpus.read(options.data / "train.json.xz")
     write_model(model.eval(), package, sources, _load(options.work / "translations.json.xz"), options.models / NAME)
@@ -120,7 +120,7 @@ def write(options: argparse.Namespace) -> None:
 def base(package: Package) -> Student:
     """The untuned model."""
     model = Student()
-    state = {name: torch.from_numpy(np.array(one)) for name, one in package.state().items()}
+    state = {name: torch.from_numpy(np.array(array)) for name, array in package.state().items()}
     model.load_state_dict({**model.state_dict(), **state})
     return model.eval()
 

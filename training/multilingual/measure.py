@@ -74,7 +74,7 @@ def everyday(embedder: OnnxEmbedder, worlds: Sequence[Path]) -> Iterator[tuple[s
     for file in worlds:
         world = json.loads(file.read_text(encoding="utf-8"))
         told = embedder.embed([_turn(memory) for memory in world["memories"]], purpose="memory")
-        places = {one["id"]: place for place, one in enumerate(world["memories"])}
+        places = {memory["id"]: place for place, memory in enumerate(world["memories"])}
         for question in world["questions"]:
             if question["gold"]:
                 wanted = [frozenset(places[document] for document in question["gold"])]

@@ -90,12 +90,12 @@ def _annotations(fetched: Path) -> dict[str, list[Pair]]:
 
 
 def _of_emoji(english: Mapping[str, dict[str, Any]], other: Mapping[str, dict[str, Any]]) -> Iterator[Pair]:
-    for sign, one in english.items():
-        two = other.get(sign, {})
-        if one.get("tts") and two.get("tts"):
-            yield one["tts"][0], two["tts"][0]
-            if min(len(one.get("default", ())), len(two.get("default", ()))) > 2:
-                yield ", ".join(one["default"][:KEYWORDS]), ", ".join(two["default"][:KEYWORDS])
+    for sign, names in english.items():
+        other_names = other.get(sign, {})
+        if names.get("tts") and other_names.get("tts"):
+            yield names["tts"][0], other_names["tts"][0]
+            if min(len(names.get("default", ())), len(other_names.get("default", ()))) > 2:
+                yield ", ".join(names["default"][:KEYWORDS]), ", ".join(other_names["default"][:KEYWORDS])
 
 
 def _names(fetched: Path) -> dict[str, list[Pair]]:

@@ -113,8 +113,8 @@ def _spans(model: Student, table: Tensor, rows: Sequence[Sequence[int]]) -> dict
 
         return look
 
-    linear = [(name, one) for name, one in model.named_modules() if isinstance(one, nn.Linear)]
-    hooks = [one.register_forward_pre_hook(watch(name)) for name, one in linear]
+    linear = [(name, layer) for name, layer in model.named_modules() if isinstance(layer, nn.Linear)]
+    hooks = [layer.register_forward_pre_hook(watch(name)) for name, layer in linear]
     for row in rows:
         _float_vector(model, table, row)
     for hook in hooks:
@@ -130,7 +130,7 @@ def _float_vector(model: Student, table: Tensor, row: Sequence[int]) -> np.ndarr
 def _report(model: Student, table: Tensor, graph: bytes, rows: Sequence[Sequence[int]]) -> None:
     session = onnx_runtime().InferenceSession(graph, providers=["CPUExecutionProvider"])
     made = [session.run(None, {"input_ids": np.array([row], dtype=np.int64)})[0][0] for row in rows]
-    cosines = [float(one @ _float_vector(model, table, row)) for one, row in zip(made, rows, strict=True)]
+    cosines = [float(vector @ _float_vector(model, table, row)) for vector, row in zip(made, rows, strict=True)]
     print(f"{len(rows)} texts: cosine to float least {min(cosines):.4f}, mean {np.mean(cosines):.4f}")
     print(f"{len(graph) / 1e6:.1f} MB")
     if min(cosines) < LEAST_COSINE:
