@@ -76,6 +76,11 @@ def test_the_templates_have_what_github_wants() -> None:
     assert all((GITHUB / target).exists() for target in re.findall(r"\]\(([^)]+)\)", page))
 
 
+def test_a_loop_names_what_it_runs_over() -> None:
+    files = [name for name in release_check.tracked() if name.endswith(".py")]
+    assert [name for name in files if re.search(r"\bfor one\s+in\b", (ROOT / name).read_text("utf-8"))] == []
+
+
 def test_every_step_of_the_release_check_has_a_name_and_a_remedy() -> None:
     assert len({step.name for step in STEPS}) == len(STEPS)
     assert all(step.remedy.endswith(".") for step in STEPS)
