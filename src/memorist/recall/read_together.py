@@ -90,46 +90,56 @@ class ReadTogether(Stage):
             head, reading = self._by_reranker(draft, env)
         if reading is None:
             return draft
-        said = {one.memory.id: row for one, row in zip(head, reading.texts, strict=True)}
-        scores = [one.score for one in head]
+        said = {candidate.memory.id: row for candidate, row in zip(head, reading.texts, strict=True)}
+        scores = [candidate.score for candidate in head]
         mean, spread = fmean(scores), pstdev(scores) + SLACK
         values = {
-            one.memory.id: fit + self.weight * (one.score - mean) / spread
-            for one, fit in zip(head, _fits(reading.texts), strict=True)
+            candidate.memory.id: fit + self.weight * (candidate.score - mean) / spread
+            for candidate, fit in zip(head, _fits(reading.texts), strict=True)
         }
-        order = sorted(head, key=lambda one: (-values[one.memory.id], -one.score))
+        order = sorted(head, key=lambda candidate: (-values[candidate.memory.id], -candidate.score))
         marked = self._marked(_with_evidence(order, said, reading.known), said)
         placed = {
-            one.memory.id: one if one.score == score else one.rescored(score, before=one.score)
-            for one, score in zip(marked, sorted(scores, reverse=True), strict=True)
+            candidate.memory.id: candidate
+            if candidate.score == score
+            else candidate.rescored(score, before=candidate.score)
+            for candidate, score in zip(marked, sorted(scores, reverse=True), strict=True)
         }
         rank = {id: place for place, id in enumerate(placed)}
-        kept = [placed.get(one.memory.id, one) for one in draft.candidates]
-        kept.sort(key=lambda one: (-one.score, rank.get(one.memory.id, len(rank))))
+        kept = [placed.get(candidate.memory.id, candidate) for candidate in draft.candidates]
+        kept.sort(key=lambda candidate: (-candidate.score, rank.get(candidate.memory.id, len(rank))))
         return replace(draft, candidates=tuple(kept))
 
     def _by_reranker(self, draft: Draft, env: Env) -> tuple[Order, ListReading | None]:
-        head = [one for one in _that_may_answer(draft, self.depth) if is_latin(one.memory.text)]
+        head = [candidate for candidate in _that_may_answer(draft, self.depth) if is_latin(candidate.memory.text)]
         if env.reranker is None or not head:
             return head, None
         return head, list_reading_of(env.reranker, _question(draft), self._texts(head, draft, env))
 
     def _texts(self, head: Order, draft: Draft, env: Env) -> list[str]:
-        brief = [one.memory.id for one in head if is_talk(one.memory) and len(one.memory.text) <= self.short]
+        brief = [
+            candidate.memory.id
+            for candidate in head
+            if is_talk(candidate.memory) and len(candidate.memory.text) <= self.short
+        ]
         around = env.store.neighbours(brief, 1, 0) if brief else {}
-        return [_written(one.memory, around.get(one.memory.id, ())[:-1], draft) for one in head]
+        return [_written(candidate.memory, around.get(candidate.memory.id, ())[:-1], draft) for candidate in head]
 
     def _by_model(self, draft: Draft, asker: LLMAsker) -> tuple[Order, ListReading | None]:
         """A model names what answers and what is outdated, which counts as a reading without doubt."""
         from memorist.asking import query
         from memorist.asking.query import Source
 
-        head = [one for one in _that_may_answer(draft, self.many) if INSTRUCTIONS not in one.memory.worth.flags]
+        head = [
+            candidate
+            for candidate in _that_may_answer(draft, self.many)
+            if INSTRUCTIONS not in candidate.memory.worth.flags
+        ]
         if not head:
             return head, None
         sources = [
-            Source(number, one.memory.text, one.memory.times.valid_from, one.memory.origin.speaker)
-            for number, one in enumerate(head, 1)
+            Source(number, candidate.memory.text, candidate.memory.times.valid_from, candidate.memory.origin.speaker)
+            for number, candidate in enumerate(head, 1)
         ]
         answers, outdated = query.read(asker, with_goal(draft), _asked_at(draft).date(), asker_of(draft), sources)
         said = [
@@ -146,10 +156,14 @@ class ReadTogether(Stage):
         """The candidates; one that held once is marked if a later one that ranks above it answers."""
         marked: list[Candidate] = []
         newest = datetime.min.replace(tzinfo=UTC)
-        for one in order:
-            told, row = one.memory.times.valid_from, said[one.memory.id]
-            is_contradicted = sigmoid(row.outdated) >= self.outdated and newest > told and not one.is_outdated
-            marked.append(replace(one, marks=(*one.marks, Contradicted(newest.date()))) if is_contradicted else one)
+        for candidate in order:
+            told, row = candidate.memory.times.valid_from, said[candidate.memory.id]
+            is_contradicted = sigmoid(row.outdated) >= self.outdated and newest > told and not candidate.is_outdated
+            marked.append(
+                replace(candidate, marks=(*candidate.marks, Contradicted(newest.date())))
+                if is_contradicted
+                else candidate
+            )
             newest = max(newest, told) if row.answers > 0 else newest
         return marked
 
@@ -165,23 +179,28 @@ def _that_may_answer(draft: Draft, most: int) -> list[Candidate]:
     """The first candidates that do not only ask, oldest first."""
     first = draft.candidates[:most]
     asking = no_answers(first, draft.query.text)
-    told = (one for one in first if one.memory.id not in asking and not _is_hopeless(one))
-    return sorted(told, key=lambda one: (one.memory.times.valid_from, one.memory.origin.position or 0))
+    told = (candidate for candidate in first if candidate.memory.id not in asking and not _is_hopeless(candidate))
+    return sorted(
+        told, key=lambda candidate: (candidate.memory.times.valid_from, candidate.memory.origin.position or 0)
+    )
 
 
 def _with_evidence(order: Order, said: Mapping[str, ReadInList], known: float) -> list[Candidate]:
     """The candidates with what the reading says of each."""
     any_answers = Evidence(None, known, sigmoid(known))
     return [
-        replace(one, evidence={**one.evidence, TOGETHER: Evidence(rank, logit, sigmoid(logit)), KNOWN: any_answers})
-        for rank, one in enumerate(order, 1)
-        for logit in [said[one.memory.id].answers]
+        replace(
+            candidate,
+            evidence={**candidate.evidence, TOGETHER: Evidence(rank, logit, sigmoid(logit)), KNOWN: any_answers},
+        )
+        for rank, candidate in enumerate(order, 1)
+        for logit in [said[candidate.memory.id].answers]
     ]
 
 
-def _is_hopeless(one: Candidate) -> bool:
+def _is_hopeless(candidate: Candidate) -> bool:
     """Whether the reranker, which read it alone, is sure that it does not answer."""
-    return ANSWERS in one.evidence and one.evidence[ANSWERS].score < HOPELESS
+    return ANSWERS in candidate.evidence and candidate.evidence[ANSWERS].score < HOPELESS
 
 
 def _asked_at(draft: Draft) -> datetime:
@@ -198,7 +217,7 @@ def _question(draft: Draft) -> str:
 def _written(memory: Memory, before: Sequence[Memory], draft: Draft) -> str:
     """A memory with its day and, if it is shown, the end of the turn before."""
     begins = memory.times.valid_from
-    seen = [one for one in before if one.scope == memory.scope and draft.request.where.admits(one)]
+    seen = [turn for turn in before if turn.scope == memory.scope and draft.request.where.admits(turn)]
     near = ending(seen[0].text, seen[0].origin.speaker) if seen else None
     text = render_turn(memory.text[:LONGEST_READ], speaker=memory.origin.speaker, at=begins, before=near)
     return f"Planned for {begins.day} {begins:%B %Y}: {text}" if begins > memory.times.ingested_at else text
