@@ -14,6 +14,8 @@ SIGNALS = {
     "trigram": "spelling",
     "reranker": "read again",
     "answers": "answers",
+    "together": "beside others",
+    "known": "known at all",
 }
 """What each signal goes by, in a word."""
 
@@ -26,6 +28,7 @@ RANKED = {
     "trigram": "by its spelling",
     "reranker": "when read again with the question",
     "answers": "by how well it answers",
+    "together": "when read beside the others",
 }
 """How a signal ranks, after a rank."""
 
