@@ -99,6 +99,13 @@ def test_anything_else_is_not_marked(said: tuple[ReadInList, ReadInList]) -> Non
     assert not any(candidate.marks for candidate in read(Reader(*said), (OLD, 0.9), (NEW, 0.8)).candidates)
 
 
+def test_a_plan_contradicts_nothing_yet() -> None:
+    ahead = memory("ahead", "We move to Mill Lane.", instant("2999-05-02"))
+    after = read(Reader(ReadInList(0.0, NO, YES), ReadInList(3.0, YES, NO)), (OLD, 0.9), (ahead, 0.8))
+    assert [candidate.memory.id for candidate in after.candidates] == ["ahead", "old"]
+    assert not any(candidate.marks for candidate in after.candidates)
+
+
 def test_every_candidate_that_was_read_has_evidence() -> None:
     after = read(Reader(ReadInList(0.5, NO, NO), ReadInList(9.5, YES, NO), known=0.7), (OLD, 0.9), (NEW, 0.8))
     found = {
@@ -115,13 +122,13 @@ def test_a_short_turn_is_read_with_the_turn_before() -> None:
 
     asked = turn("asked", "Who does the allotment now?", "Yusuf", 0)
     told = turn("told", "Callum. Forty garlics!", "Tess", 1)
-    reader = Reader(ReadInList(0.0, NO, NO))
-    with world(asked, told) as env:
-        given = draft([Candidate(told, 0.9)], query="Who looks after the allotment?")
+    reader = Reader(ReadInList(0.0, NO, NO), ReadInList(0.0, NO, NO))
+    with world(asked, told, OLD) as env:
+        given = draft([Candidate(told, 0.9), Candidate(OLD, 0.8)], query="Who looks after the allotment?")
         ReadTogether()(given, replace(env, reranker=reader))  # pyright: ignore[reportArgumentType]
-    assert reader.asked[0][1] == [
+    assert reader.asked[0][1][1] == (
         "[16 March 2025] Tess: Callum. Forty garlics! ‖ before: Yusuf: Who does the allotment now?"
-    ]
+    )
 
 
 def test_nothing_happens_where_lists_cannot_be_read() -> None:
@@ -129,8 +136,8 @@ def test_nothing_happens_where_lists_cannot_be_read() -> None:
     chinese = memory("zh", "办公室在磨坊巷。", instant("2024-06-01"))
     assert ranked(read(Reader(), *given)) == [("old", 0.9), ("new", 0.8)]
     only_chinese = Reader(ReadInList(0.0, YES, NO))
-    assert ranked(read(only_chinese, (chinese, 0.9))) == [("zh", 0.9)]
-    assert not only_chinese.asked
+    assert ranked(read(only_chinese, (chinese, 0.9), (OLD, 0.8))) == [("zh", 0.9), ("old", 0.8)]
+    assert not only_chinese.asked  # one text is no list
     with world(OLD, NEW) as env:
         alone = draft([Candidate(row, score) for row, score in given], query="Where is our office?")
         assert ReadTogether()(alone, replace(env, reranker=None)) is alone
@@ -149,9 +156,9 @@ def test_what_was_not_read_with_the_others_is_less_probable() -> None:
 
 
 def test_the_model_sees_who_asks_about_themselves() -> None:
-    reader = Reader(ReadInList(0.0, YES, NO))
-    given = draft([Candidate(OLD, 0.9)], query="Where do I work?", speaker="Mara")
-    with world(OLD) as env:
+    reader = Reader(ReadInList(0.0, YES, NO), ReadInList(0.0, YES, NO))
+    given = draft([Candidate(OLD, 0.9), Candidate(NEW, 0.8)], query="Where do I work?", speaker="Mara")
+    with world(OLD, NEW) as env:
         ReadTogether()(given, replace(env, reranker=reader))
     assert reader.asked[0][0].endswith("] Mara: Where do I work?")
 

@@ -55,9 +55,9 @@ class ReadTogether(Stage):
     `short` characters is read with the turn before it, because it may be an answer or a correction.
 
     A candidate that held once is marked if the chance of that is at least `outdated` and a later one that ranks above
-    it answers; the note reads `earlier: 2025-03-10 says otherwise`. Nothing changes where the reranker cannot read a
-    list, or not the language of the question, nor for a query of one word or about
-    what was asked. With `by` set to `llm` (the setting
+    it answers; the note reads `earlier: 2025-03-10 says otherwise`. Nothing changes where there is one text to read at most, where
+    the reranker reads no lists, or not the language of the question, nor for a query of one word or about what was
+    asked. With `by` set to `llm` (the setting
     `reader`), the language model reads the first `many` candidates instead, in one call. Keeps the scale.
     """
 
@@ -98,7 +98,7 @@ class ReadTogether(Stage):
             for candidate, fit in zip(head, _fits(reading.texts), strict=True)
         }
         order = sorted(head, key=lambda candidate: (-values[candidate.memory.id], -candidate.score))
-        marked = self._marked(_with_evidence(order, said, reading.known), said)
+        marked = self._marked(_with_evidence(order, said, reading.known), said, _asked_at(draft))
         placed = {
             candidate.memory.id: candidate
             if candidate.score == score
@@ -112,7 +112,7 @@ class ReadTogether(Stage):
 
     def _by_reranker(self, draft: Draft, env: Env) -> tuple[Order, ListReading | None]:
         head = [candidate for candidate in _that_may_answer(draft, self.depth) if is_latin(candidate.memory.text)]
-        if env.reranker is None or not head:
+        if env.reranker is None or len(head) < 2:
             return head, None
         return head, list_reading_of(env.reranker, _question(draft), self._texts(head, draft, env))
 
@@ -152,8 +152,8 @@ class ReadTogether(Stage):
         ]
         return head, ListReading(said, SURE if answers else -SURE)
 
-    def _marked(self, order: Order, said: Mapping[str, ReadInList]) -> Order:
-        """The candidates; one that held once is marked if a later one that ranks above it answers."""
+    def _marked(self, order: Order, said: Mapping[str, ReadInList], now: datetime) -> Order:
+        """The candidates; one that held once is marked if a later one that ranks above it answers, and not a plan."""
         marked: list[Candidate] = []
         newest = datetime.min.replace(tzinfo=UTC)
         for candidate in order:
@@ -164,7 +164,7 @@ class ReadTogether(Stage):
                 if is_contradicted
                 else candidate
             )
-            newest = max(newest, told) if row.answers > 0 else newest
+            newest = max(newest, told) if row.answers > 0 and told <= now else newest
         return marked
 
 

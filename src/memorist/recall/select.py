@@ -118,10 +118,15 @@ class Judge(Stage):
         return self.far * max(0.0, self.near - max(0.0, closest))
 
     def completed(self, found: Sequence[Found]) -> Sequence[Found]:
-        """What was found of each; where some were read together, what that says of the others."""
+        """What was found of each; where some were read together, what that says of the others.
+
+        If none was, the judgement of a text alone counts as the one beside others.
+        """
         known = next((evidence[KNOWN] for evidence in found if KNOWN in evidence), None)
         if known is None:
-            return found
+            return [
+                {**evidence, TOGETHER: evidence[ANSWERS]} if ANSWERS in evidence else evidence for evidence in found
+            ]
         missing = {TOGETHER: Evidence(None, self.unlisted, sigmoid(self.unlisted)), KNOWN: known}
         return [{**missing, **evidence} for evidence in found]
 
