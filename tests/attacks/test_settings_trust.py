@@ -31,6 +31,7 @@ REFUSED = {
     "models": '"best"',
     "embedder": '"openai:x"',
     "reranker": '"jina"',
+    "reader": '"llm"',
     "extract": '"spacy"',
     "llm": '"openai:x"',
     "llm_calls": "1000000",

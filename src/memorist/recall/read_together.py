@@ -55,10 +55,10 @@ class ReadTogether(Stage):
     `short` characters is read with the turn before it, because it may be an answer or a correction.
 
     A candidate that held once is marked if the chance of that is at least `outdated` and a later one that ranks above
-    it answers; the note reads `earlier: 2025-03-10 says otherwise`. Nothing changes where there is one text to read at most, where
-    the reranker reads no lists, or not the language of the question, nor for a query of one word or about what was
-    asked. With `by` set to `llm` (the setting
-    `reader`), the language model reads the first `many` candidates instead, in one call. Keeps the scale.
+    it answers; the note reads `earlier: 2025-03-10 says otherwise`. Nothing changes where there is at most one text to
+    read, where the reranker reads no lists or not the language of the question, nor for a query of one word or about
+    what was asked. With `by` set to `llm` (the setting `reader`), the language model reads the first `many` candidates
+    instead, in one call. Keeps the scale.
     """
 
     kind = "read_together"

@@ -142,7 +142,7 @@ def test_a_task_is_logged_asked_about_and_learnt_from(engine: memorist.Engine) -
     assert begun == {"session": "shop", "goal": "Bring the shop back."}
     assert (first["step"], again) == (1, first)
     assert early["memories"] == [], "its own steps are no answers before they are learnt from"
-    assert found["memories"][0]["text"] == "The disk is full.\nAction: delete the logs"
+    assert "The disk is full." in found["memories"][0]["text"]
     assert (done["step"], done["state"], done["learnt"]["procedural"]) == (2, "closed", 1)
     assert later == begun
     assert len(engine.list(kinds=[Kind.EPISODIC]).items) == 2
