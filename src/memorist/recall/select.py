@@ -53,14 +53,14 @@ class Judge(Stage):
 
     kind = "judge"
     takes = ("candidates",)
-    bias: float = -1.04
+    bias: float = -1.08
     weights: Mapping[str, float] = field(default_factory=lambda: dict(EVIDENCE))
     unread: float = -5.0
     unlisted: float = -5.0
-    fall: float = 0.79
+    fall: float = 0.75
     person: float = 0.65
     lead: float = 1.7
-    far: float = 60.0
+    far: float = 61.0
     near: float = 0.16
     word: float = 1.5
 
