@@ -79,7 +79,7 @@ def test_numbers_and_moments_are_as_short_as_they_can_be() -> None:
 def test_every_stage_and_signal_that_ships_has_words_and_no_word_is_left_over() -> None:
     assert wording.STAGES.keys() == parts("stage").keys()
     assert {stage.kind for recipe in RECIPES.values() for stage in recipe.stages} <= wording.STAGES.keys()
-    computed = {"reranker", "answers"}  # by the stages `rerank_blend` and `judge`
+    computed = {"reranker", "answers", "together", "known"}  # by the stages `rerank_blend` and `read_together`
     assert wording.SIGNALS.keys() == parts("signal").keys() | computed
     assert wording.RANKED.keys() <= wording.SIGNALS.keys()
     assert [wording.ordinal(rank) for rank in (1, 2, 3, 4, 11, 12, 13, 21, 112, 1022)] == (
