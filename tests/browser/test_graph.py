@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from math import isfinite
 from typing import Any
 
 import pytest
@@ -50,7 +51,8 @@ def point_at(page: Any, script: str, name: str) -> None:
     before = None
     for _ in range(600):
         now = page.evaluate(script, name)
-        page.mouse.move(*now)
+        if all(map(isfinite, now)):  # else it has no place yet
+            page.mouse.move(*now)
         page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
         if now == before and hovered.count():
             return
